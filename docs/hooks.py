@@ -47,10 +47,10 @@ EVERYDAY = {
     *("recent", "release", "report", "round", "share", "slot", "step", "stream", "synthetic trip"),
     *("token", "trajectory", "trip", "unit", "window"),
 }
-# Where a word is no prose: code, links, headings, HTML, titles of boxes.
+# Where a word is no prose: code (also indented), links, headings, HTML, titles of boxes.
 NO_PROSE = "|".join(
     (
-        *("```.*?```", "`[^`]*`", r"\[[^\]]*\]\([^)]*\)", r"^ *(?:#|!!!|\?\?\?|:::)[^\n]*"),
+        *("```.*?```", "`[^`]*`", r"\[[^\]]*\]\([^)]*\)", r"^ *(?:#|!!!|\?\?\?|:::)[^\n]*", r"^ {4}[^\n]*"),
         *(r"<(?P<tag>div|svg)\b.*?</(?P=tag)>", "<[^>]+>"),
     )
 )

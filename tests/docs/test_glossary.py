@@ -31,6 +31,7 @@ def test_words_of_one_meaning_are_linked_once() -> None:
     [
         "`ledger`",
         "```sh\nledger\n```",
+        "The formula:\n\n    ledger",
         "## The ledger",
         "[the ledger](a.md)",
         '<img alt="ledger">',
