@@ -316,6 +316,6 @@ def current(name: str) -> str:
     """
     if name not in OLD:
         return name
-    message = f"--{name} is now --{OLD[name]}; the old name goes with the next release"
+    message = f"--{name} is now --{OLD[name]}; the next release will refuse the old name"
     warnings.warn(message, FutureWarning, stacklevel=2)
     return OLD[name]
