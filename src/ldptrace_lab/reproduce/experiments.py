@@ -411,13 +411,13 @@ EXPERIMENTS: dict[str, Experiment] = {
     for experiment in (
         Experiment(
             "utility", "Utility", "Table 3, section 6.3",
-            "How good is each method in each metric, at three values of epsilon?",
+            "How good is each method in each of the nine metrics, at three values of epsilon?",
             "epsilon", ALL, _utility_points, _utility_published,
         ),
         Experiment(
             "efficiency", "Efficiency", "Table 4, section 6.4",
-            "How many seconds does each stage of a method take for 1,000 trajectories?"
-            " The time includes making the report of every device.",
+            "How many seconds does each stage of a method take for 1,000 trajectories? Preparation reads the"
+            " trajectories, devices make all reports, estimation makes a model of them, and synthesis draws trips.",
             "", ("devices", "prepare", "estimate", "synthesise", "total"),
             _efficiency_points, _efficiency_published, layout="bars", log=True,
         ),
@@ -434,7 +434,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             "lambda", "Lambda of the guideline", "Figure 3a, section 6.5.4",
-            "The LDPTrace paper recommends a number of cells by a formula with a constant, lambda."
+            "The LDPTrace paper recommends a number of cells per side by a formula with a constant, lambda."
             " Which value of lambda gives the smallest query error?",
             "lambda", ("query_error",), _lambda_points,
             lambda setup: _printed(setup, published.LDPTRACE, ("query_error",), [2.5] * len(setup.sets)),
@@ -442,7 +442,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             "query-size", "Query size", "Figure 3b, section 6.5.4",
-            "How does the query error depend on the area r of the queried squares, as a share of the map?",
+            "How does the query error depend on the size r of the queried squares, as a share of the whole area?",
             "r", ("query_error",), _query_size_points,
             lambda setup: [
                 row
@@ -453,15 +453,16 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             "runtime", "Running time", "Figure 3c, section 6.5.2",
-            "How does the running time in seconds depend on the number N of cells per side? The time includes"
-            " making the report of every device. Times printed in the LDPTrace paper are for all trajectories of a data"
-            " set.",
+            "How does the running time in seconds depend on the number N of cells per side? Our times are for at most"
+            f" {PAPER.timed_users:,} trajectories ({QUICK.timed_users:,} with --scale quick), with the reports of all"
+            " devices. Times printed in the LDPTrace paper are for all trajectories of a data set.",
             "N", ("seconds",), _runtime_points, _runtime_published, log=True,
         ),
         Experiment(
             "quantile", "Quantile of the length", "Figure 5, section 6.5.3",
             "LDPTrace cuts long trajectories at the k-quantile of all lengths."
-            " How do errors and running time depend on this quantile k?",
+            " How do errors and running time depend on this quantile k? Our times are for at most"
+            f" {PAPER.timed_users:,} trajectories ({QUICK.timed_users:,} with --scale quick).",
             "k", (*QUANTILE_METRICS, "seconds"), _quantile_points, _quantile_published,
         ),
         Experiment(
@@ -472,12 +473,14 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             "unmodified-ngram", "Unmodified NGRAM", "Table 6, section 6.7",
-            "Is NGRAM better if it uses places with categories and opening hours?",
+            "The LDPTrace paper measures a version of NGRAM that knows only cells. Is NGRAM better if it knows places"
+            f" with categories and opening hours, too? All methods get at most {PAPER.full_users:,} trajectories"
+            f" ({QUICK.full_users:,} with --scale quick).",
             "", ALL, _unmodified_points, _unmodified_published, layout="bars", only=("campus",),
         ),
         Experiment(
             "attacks", "Attacks", "Figure 6, section 6.8",
-            "An attacked trip is safe if more than kappa other trips match it. Which share of the trips is safe?",
+            "An attacked trip is safe if more than kappa other trips are similar to it. Which share of the trips is safe?",
             "kappa", ("reidentification", "outlier"), _attacks_points, _attacks_published,
             only=("oldenburg",),
         ),

@@ -30,7 +30,7 @@ TITLES = {
     "noadapt": "NoAdapt",
     "ngram": "NGRAM",
     "ngram-full": "NGRAM with places",
-    CENTRAL: "central DP (other trust)",
+    CENTRAL: "central DP (trusted curator)",
     FLOOR: "real data",
     WALKS: "random walks",
 }
@@ -74,8 +74,8 @@ UNITS = {
     "estimate": "Estimation, s per 1,000 ↓",
     "synthesise": "Synthesis, s per 1,000 ↓",
     "total": "Total, s per 1,000 ↓",
-    "reidentification": "re-identification resilience ↑",
-    "outlier": "outlier resilience ↑",
+    "reidentification": "safe trips, re-identification ↑",
+    "outlier": "safe trips, outlier attack ↑",
 }
 
 
@@ -115,14 +115,20 @@ def side_by_side(experiment: Experiment, rows: Sequence[Row]) -> SideBySide:
     for data, x, metric in places:
         own = [found.get((*pair, data, x, metric)) for pair in series]
         best = _best(own, metric)
-        title = METRICS[metric].title if metric in METRICS else UNITS.get(metric, metric)
         entries = tuple(Entry(_text(row), row is not None and row is best) for row in own)
-        lines.append(Line(data, f"{x:.4g}", title, entries))
+        lines.append(Line(data, f"{x:,.0f}" if x >= 1000 else f"{x:.4g}", _title(metric), entries))
     columns = tuple(
         TITLES.get(method, method) + (", published" if source == PUBLISHED else "")
         for source, method in series
     )
     return SideBySide(columns, tuple(lines), experiment.axis)
+
+
+def _title(metric: str) -> str:
+    """The name of a metric, with an arrow: whether less or more is better."""
+    if metric not in METRICS:
+        return UNITS.get(metric, metric)
+    return f"{METRICS[metric].title} {'↓' if METRICS[metric].goal == 'min' else '↑'}"
 
 
 def terminal(table: SideBySide) -> Table:
@@ -182,4 +188,8 @@ def _text(row: Row | None) -> str:
     mean = f"{row.mean:.4f}" if abs(row.mean) < 100 else f"{row.mean:,.0f}"
     if 0 < abs(row.mean) < 0.001:
         mean = f"{row.mean:.1e}"
-    return mean if row.std is None else f"{mean} ±{row.std:.1g}"
+    if row.std is None:
+        return mean
+    # Equal values differ by rounding alone.
+    spread = f"{row.std:.0f}" if row.std >= 10 or row.std < 1e-12 else f"{row.std:.1g}"
+    return f"{mean} ±{spread}"

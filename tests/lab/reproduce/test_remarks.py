@@ -49,6 +49,23 @@ def test_times_are_compared_in_total() -> None:
     ]
 
 
+def test_attacks_are_told_by_shares_of_safe_trips() -> None:
+    rows = [
+        measured("single-report", 1.0, "reidentification", x=2.0),
+        measured("random walks", 1.0, "reidentification", x=2.0),
+        measured("single-report", 0.94, "outlier", x=2.0),
+        measured("single-report", 0.87, "outlier", x=10.0),
+        measured("real data", 1.0, "outlier", x=2.0),
+        printed(published.LDPTRACE, 0.5, "outlier", x=2.0),
+    ]
+    assert remarks("attacks", rows) == [
+        "The re-identification attack shows no difference: all methods, the real data and random walks have the same "
+        "share of safe trips (1.00).",
+        "Shares of safe trips in the outlier attack, over all values of kappa: "
+        '"one report" 0.87 to 0.94, "real data" 1.00.',
+    ]
+
+
 def test_nothing_measured_nothing_said() -> None:
     for name in ("utility", "variants", "efficiency", "unmodified-ngram", "attacks", "lambda"):
         assert remarks(name, []) == []

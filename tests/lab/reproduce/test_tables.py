@@ -37,6 +37,8 @@ def test_larger_is_better_where_the_metric_says_so() -> None:
     [
         ([0.5], "0.5000"),
         ([0.4, 0.6], "0.5000 ±0.1"),
+        ([0.1, 0.1, 0.1], "0.1000 ±0"),
+        ([20.0, 60.0], "40.0000 ±28"),
         ([0.00012], "1.2e-04"),
         ([12_345.6], "12,346"),
         ([math.nan], "undefined"),
@@ -55,9 +57,9 @@ def test_lines_are_in_the_order_of_the_experiment_and_gaps_are_empty() -> None:
     ]
     table = side_by_side(UTILITY, rows)
     assert [(line.metric, line.place) for line in table.lines] == [
-        ("Trip error", "1"),
-        ("Trip error", "2"),
-        ("Pattern F1", "1"),
+        ("Trip error ↓", "1"),
+        ("Trip error ↓", "2"),
+        ("Pattern F1 ↑", "1"),
     ]
     assert table.lines[0].entries[1].text == ""
 
@@ -92,6 +94,6 @@ def test_a_document_has_a_table_with_the_best_in_bold_and_the_axis_only_where_th
     assert lines == [
         "| data | epsilon | metric | one report | LDPTrace, padded |",
         "| --- | --- | --- | ---: | ---: |",
-        "| Porto | 1 | Trip error | **0.2000** | 0.3000 |",
+        "| Porto | 1 | Trip error ↓ | **0.2000** | 0.3000 |",
     ]
-    assert "| Porto | Trip error |" in markdown(side_by_side(replace(UTILITY, axis=""), rows))
+    assert "| Porto | Trip error ↓ |" in markdown(side_by_side(replace(UTILITY, axis=""), rows))
