@@ -60,7 +60,11 @@ def contestant(name: str, *, has_map: bool) -> Contestant:
     if plain in STANDING:
         trust = LOCAL if STANDING[plain] == "hidden" else SHOWN
         return Contestant(
-            name, "stream", "`ldptrace stream`: one report per device, a model that follows changes", trust, with_map
+            name,
+            "stream",
+            "`ldptrace stream`: one report per device, a model that follows changes",
+            trust,
+            with_map,
         )
     if plain in streams and plain not in names():
         if with_map:
