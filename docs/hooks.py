@@ -47,10 +47,11 @@ EVERYDAY = {
     *("recent", "release", "report", "round", "share", "slot", "step", "stream", "synthetic trip"),
     *("token", "trajectory", "trip", "unit", "window"),
 }
+CODE = "```.*?```|`[^`]*`"
 # Where a word is no prose: code (also indented), links, headings, HTML, titles of boxes.
 NO_PROSE = "|".join(
     (
-        *("```.*?```", "`[^`]*`", r"\[[^\]]*\]\([^)]*\)", r"^ *(?:#|!!!|\?\?\?|:::)[^\n]*", r"^ {4}[^\n]*"),
+        *(CODE, r"\[[^\]]*\]\([^)]*\)", r"^ *(?:#|!!!|\?\?\?|:::)[^\n]*", r"^ {4}[^\n]*"),
         *(r"<(?P<tag>div|svg)\b.*?</(?P=tag)>", "<[^>]+>"),
     )
 )
@@ -197,7 +198,9 @@ def _relinked(text: str, source: str, page: str) -> str:
     up = "../" * page.count("/")
 
     def link(match: re.Match[str]) -> str:
-        words, target = match.groups()
+        words, target = match["words"], match["target"]
+        if not target:
+            return match[0]
         name, hash_, anchor = target.partition("#")
         if not name or "://" in name:
             return match.group(0)
@@ -210,7 +213,7 @@ def _relinked(text: str, source: str, page: str) -> str:
             return f"[{words}]({up}{path.removeprefix('docs/')}{hash_}{anchor})"
         return words if match.group(0).startswith("[") else match.group(0)
 
-    return re.sub(r"\[([^\]]*)\]\(([^)\s]+)\)", link, text)
+    return re.sub(rf"{CODE}|\[(?P<words>[^\]]*)\]\((?P<target>[^)\s]+)\)", link, text, flags=re.S)
 
 
 def commands() -> str:

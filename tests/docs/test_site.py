@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 import subprocess
@@ -63,6 +64,14 @@ def every_block_of_code_is_shown_as_one(site: Path) -> None:
         assert not re.search(r"<code>(sh|python|console|text|toml)\b[^<]*\n", text), made.name
 
 
+def code_of_the_protocol_is_shown_as_it_is_written(site: Path) -> None:
+    """Patterns look like links and like the bars of tables; a client is written from what the page shows."""
+    written = (ROOT / "protocol" / "v1.md").read_text(encoding="utf-8")
+    shown = html.unescape((site / "reference" / "protocol-v1.html").read_text(encoding="utf-8"))
+    spans = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", written, flags=re.S))
+    assert [span for span in spans if f"<code>{span}</code>" not in shown] == []
+
+
 @pytest.mark.slow
 def test_the_site(tmp_path: Path) -> None:
     """One test, so that the site is built once and not in every process of the tests."""
@@ -80,3 +89,4 @@ def test_the_site(tmp_path: Path) -> None:
     a_notebook_shows_its_outputs(tmp_path)
     commands_and_names_are_in_the_reference(tmp_path)
     every_block_of_code_is_shown_as_one(tmp_path)
+    code_of_the_protocol_is_shown_as_it_is_written(tmp_path)
