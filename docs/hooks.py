@@ -264,10 +264,9 @@ def _name(row: tuple[str, str]) -> str:
 
 
 def _table(rows: list[tuple[str, str]]) -> list[str]:
-    """Options as a table."""
-    cells = [[part.replace("|", "\\|") for part in row] for row in rows]
-    return [
-        "| option | meaning |",
-        "|---|---|",
-        *(f"| `{names}` | {text} |" for names, text in cells),
-    ]
+    """Options as a table. A bar within code is no border of a cell, and is shown as it is written."""
+    lines = ["| option | meaning |", "|---|---|"]
+    for names, text in rows:
+        shown = re.sub(r"`[^`]*`|\|", lambda part: "\\|" if part[0] == "|" else part[0], text)
+        lines.append(f"| `{names}` | {shown} |")
+    return lines

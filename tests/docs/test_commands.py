@@ -40,7 +40,7 @@ def reference() -> dict[str, dict[str, str]]:
 def rows(text: str) -> dict[str, str]:
     """The long options of a table, with their texts."""
     lines = re.findall(r"^\| `(.+?)` \| (.+) \|$", text, re.M)
-    return {option: shown for names, shown in lines for option in OPTION.findall(names)}
+    return {option: shown.replace("\\|", "|") for names, shown in lines for option in OPTION.findall(names)}
 
 
 def commands(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
@@ -87,7 +87,7 @@ def test_every_option_has_the_help_of_its_command_on_the_page() -> None:
         for option in command.params:
             record = option.get_help_record(context)
             if record is not None and record[0].startswith("-"):
-                text = " ".join(record[1].split()).replace("|", "\\|")
+                text = " ".join(record[1].split())
                 assert {shown[name].get(word) for word in OPTION.findall(record[0])} == {text}, (name, record)
 
 
