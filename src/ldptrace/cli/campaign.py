@@ -59,8 +59,8 @@ def create(
     method: Annotated[
         str,
         typer.Option(
-            help="Method of the collection: single-report, or a method of the LDPTrace paper, which asks each device "
-            "in two rounds: paper, randsyn, combtran or noadapt."
+            help="Method of the collection: single-report, or a method of the LDPTrace paper (paper, randsyn, "
+            "combtran or noadapt). The methods of the paper ask each device in two rounds."
         ),
     ] = SINGLE,
     time: TimeOption = False,
@@ -106,8 +106,8 @@ def create(
         str | None,
         typer.Option(
             metavar="DURATION",
-            help="In a standing campaign, how long a finished report may take to arrive; by default 1d, or "
-            "the length of the time window if that is shorter.",
+            help="In a standing campaign, how long after a device makes a report it may still arrive; by "
+            "default 1d, or the length of the time window if that is shorter.",
         ),
     ] = None,
     roads: Annotated[

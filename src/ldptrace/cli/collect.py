@@ -269,7 +269,7 @@ def estimate(
         typer.Option(
             metavar="PEOPLE",
             help="Number of people in the region; the command then also prints how many trips all these "
-            "people make.",
+            "people make. The plan must ask the question trips.",
         ),
     ] = None,
 ) -> None:

@@ -197,7 +197,7 @@ def attack(
 ) -> None:
     """Run two attacks on synthetic trips: re-identify users, and find the real trips behind unusual synthetic trips.
 
-    For comparison, the command runs the same attacks on a random sample of the real trips and on random walks.
+    For comparison, the command runs the same attacks on the real trips themselves and on random walks.
     """
     from ldptrace.evaluation import resilience
     from ldptrace.evaluation.results import attack_table, attacks_document

@@ -24,8 +24,8 @@ CountOption = Annotated[int, typer.Option("--count", "-n", min=0, help="Number o
 PresetOption = Annotated[
     str | None,
     typer.Option(
-        help="Data set of the LDPTrace paper to imitate in the length of trips and the time between points: "
-        "oldenburg or porto, or campus for walks on a campus."
+        help="Data set of the LDPTrace paper: oldenburg or porto; campus for generate campus. The generated trips "
+        "have about the same length and time between points as the trips of this data set."
     ),
 ]
 IntervalOption = Annotated[float | None, typer.Option(help="Seconds between two points of a trip.")]

@@ -99,7 +99,7 @@ def sample(
         int | None,
         typer.Option(
             min=0,
-            help="Seed for drawing trips from the model, which does not weaken privacy. With the sample "
+            help="Seed for drawing trips from the model; it does not weaken privacy. With the sample "
             "seed that a release states, the command draws the trips of the release again.",
         ),
     ] = None,

@@ -238,8 +238,8 @@ def statement(
 ) -> None:
     """Write the documents that accompany a release.
 
-    The documents are a citation, metadata in the Croissant format, answers to the privacy hazards of NIST SP 800-226,
-    and an entry for the public registry of differential-privacy deployments.
+    The documents are a citation, metadata in the Croissant format, a statement about each privacy hazard that NIST SP
+    800-226 lists, and an entry for the public registry of differential-privacy deployments.
     """
     from ldptrace.products.sample import open_promise
     from ldptrace.products.statement import Operator, write_statement

@@ -82,7 +82,10 @@ UserOption = Annotated[
 ]
 ZoneOption = Annotated[
     str | None,
-    typer.Option(metavar="ZONE", help="Time zone of local times, such as Europe/Berlin; by default UTC."),
+    typer.Option(
+        metavar="ZONE",
+        help="Time zone of local times, such as Europe/Berlin; by default the zone that the file names, otherwise UTC.",
+    ),
 ]
 SplitOption = Annotated[
     float | None,

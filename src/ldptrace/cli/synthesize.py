@@ -172,8 +172,8 @@ def synthesize(
 ) -> None:
     """Make synthetic trips from real trips, under local differential privacy.
 
-    The command simulates one device for each trajectory. If the input has a column of user ids, the command simulates
-    one device for each user, and draws one of the user's trajectories at random.
+    The command simulates one device for each trip. If the input has a column of user ids, the command simulates one
+    device for each user, and draws one of the user's trips at random.
     """
     from ldptrace.engines.opening import Where
     from ldptrace.io.atomic import is_folder

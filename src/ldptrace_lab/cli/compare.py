@@ -106,8 +106,9 @@ def compare(
     """Compare methods at several values of epsilon; write mean and spread over the runs as CSV, Markdown, LaTeX and a
     page.
 
-    For comparison, the row fresh-sample is a random sample of the real trips. With --roads, the row map-alone has trips
-    from the public map without any report, and plain-routing the quickest routes between the ends of real trips.
+    For comparison, the row fresh-sample shows a random sample of the real trips. With --roads, the row map-alone shows
+    trips from the public map without any report. The row plain-routing shows quickest routes between the first and last
+    points of real trips.
 
     If you start an interrupted comparison again, it continues where it stopped.
     """
