@@ -59,9 +59,9 @@ SAME = [
 SAME += [
     ((OWN_DATA, ours), (STREETS, f"city 77, 150,000 users: {theirs}"))
     for ours, theirs in (
-        ("150,000 trips, no map", "without a map"),
+        ("150,000 trips, without a map", "without a map"),
         ("150,000 trips, with the street map", "with the map"),
-        ("the street map alone, no reports", "the map alone"),
+        ("the street map alone, without reports", "the map alone"),
     )
 ]
 SAME += [
@@ -90,9 +90,9 @@ SAME += [
 SAME += [
     (("docs/how-to/stream.md", ours), ("docs/lab/streams.md", theirs))
     for ours, theirs in (
-        ("`hidden`, no map, from tick 250", "hidden, cells, from tick 250"),
-        ("`hidden`, with the map", "hidden, with the map"),
-        ("the map alone, no reports", "the map alone"),
+        ("`hidden`, without a map, from tick 250", "hidden, cells, from tick 250"),
+        ("`hidden`, with the street map", "hidden, with the map"),
+        ("the street map alone, without reports", "the map alone"),
     )
 ]
 
