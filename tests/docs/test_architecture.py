@@ -15,7 +15,11 @@ PAGES = [ROOT / "docs" / "architecture.md", ROOT / "CONTRIBUTING.md", ROOT / "SE
 STARTS = (".", "src", "src/ldptrace", "src/ldptrace_lab", "src/ldptrace/protocol", "protocol/vectors/v1")
 PLACES = [ROOT / start for start in STARTS]
 # Made by the steps of the text, or by its commands.
-MADE = {"questions/quarter.json", "plans/question-quarter.json", "demo/report.html"}
+MADE = {
+    "src/ldptrace/protocol/questions/quarter.py",
+    "src/ldptrace/models/path/answers/quarter.py",
+    "demo/report.html",
+}
 
 
 def named(page: Path) -> Iterator[str]:
