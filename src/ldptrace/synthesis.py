@@ -260,12 +260,13 @@ def synthesize(
 
     Arguments about the model and the synthetic trips:
 
-    - `method`, `options`: the name of the method, and further options of the method by name.
+    - `method`, `options`: the name of the method, by default "single-report", and a dictionary of its further options.
+      The page "Methods and their options" of the documentation lists them.
     - `grid`: the number of cells per side; "auto" chooses the number from epsilon, the number of users, and whether
       there is a street map.
     - `pilot`: the fraction of users who are asked first how far they travel, to choose the grid.
     - `count`: the number of synthetic trips; by default the estimated number of devices with a trip.
-    - `area`: public polygons, or their file; synthetic trips stay inside the polygons.
+    - `area`: public polygons, or their file; synthetic trips that do not follow streets stay inside the polygons.
     - `roads`: a public road network or its file; synthetic trips follow its streets.
     - `routes`: public trips or their file; synthetic trips follow the routes of these public trips.
     - `off_streets`: "auto" lets some synthetic trips leave the streets if the reports show that real trips do; "never"
@@ -277,8 +278,8 @@ def synthesize(
 
     - `time`: "auto" asks about times if `real` has times, so that synthetic trips have times too; "off" does not ask.
     - `week`: whether devices are also asked for the day of the week.
-    - `centre`: the public centre of the city; if given, some devices are asked whether their trip goes towards the
-      centre or away from it.
+    - `centre`: the public centre of the city, by default the middle of the bounds. One question about time is in which
+      part of the day a trip goes towards the centre or away from it.
     - `date`: the date of the synthetic trips; without a date, their times are seconds of the local day.
     - `timezone`: the local time zone, such as "Europe/Berlin".
 

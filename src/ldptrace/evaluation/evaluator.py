@@ -91,9 +91,9 @@ def evaluate(
     - `repeat`: how often the random parts are drawn (by default 3 times).
     - `tick`: the length of a time step in seconds; if given, the positions of travellers at each step are compared too.
     - `from_tick`: the first time step to compare; the data begin with step 0.
-    - `stages`: an object that shows progress and measures the time of each stage.
+    - `stages`: for programs that show progress; otherwise leave it out.
     - `attacks`: whether to run the attacks of the LDPTrace paper: re-identification of users, and search for outliers.
-    - `samples`: whether the HTML page shows some real trips.
+    - `samples`: whether the HTML page of the scorecard (`to_html`) shows some real trips.
     - `privacy`: the privacy promise of each synthetic set (epsilon and what it protects); by default the promise that
       is stored with the set.
 

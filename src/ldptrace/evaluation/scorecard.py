@@ -189,7 +189,8 @@ class Scorecard:
 
     def table(self, *, corrected: bool = False) -> Table:
         """Return the metrics as a table for the terminal, with a star at the best value of each metric. With
-        `corrected=True`, the table also has the corrected variants of the paper's metrics."""
+        `corrected=True`, the table also has corrected variants of the paper's metrics, which the page "Evaluation" of
+        the documentation explains."""
         table = Table(title=None, box=None, pad_edge=False)
         table.add_column("metric")
         table.add_column("goal", justify="center")

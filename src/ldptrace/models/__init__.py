@@ -42,8 +42,8 @@ def fit_model(
     """Fit a mobility model to the estimates of a collection.
 
     The result is a `RouteModel` (trips on streets) if `public` is given, otherwise a `PathModel` (trips on the grid).
-    Estimates of the mechanism of the LDPTrace paper give a `MarkovModel`. If devices were asked about time, the
-    synthetic trips have times.
+    For a plan with the questions of the LDPTrace paper, the result is a `MarkovModel`. If devices were asked about
+    time, the synthetic trips have times.
 
     - `area`: a public area; trips that do not follow streets stay inside it.
     - `public`: a public road network or public routes, which the trips follow.

@@ -95,8 +95,8 @@ class Plan(Record):
 
     - `crs`: the coordinate system of the bounds; None means plane coordinates (x, y).
     - `campaign`: the name of the collection and a random number, so that no two collections have the same plan.
-    - `standing`: the time windows of a standing plan, which devices answer once in every window, and its lifetime
-      budget (the most epsilon that a device may spend on it). None for other plans.
+    - `standing`: None, unless devices answer the plan once in every time window (a standing plan). Then the time
+      windows, and the lifetime budget: the most epsilon that a device may spend on the plan.
     - `extends`: the id of the earlier plan, if this plan was made by adding a round to it; otherwise None.
 
     >>> plan = Plan.single_report(Grid((0, 0, 1, 1), 6), 1.0)
@@ -214,14 +214,14 @@ class Plan(Record):
         """Make a plan with one report per user: each user answers one question with the whole epsilon.
 
         - `questions`, `shares`: the names of the questions, and the share of users for each question.
-        - `most_moves`: the largest number of cells, or of moves between cells, in an answer before noise is added. From
-          a longer trip, the device draws this many at random.
+        - `most_moves`: the largest number of cells, or of moves between cells, in one answer. From a longer trip, the
+          device draws this many at random.
         - `cap`: the largest length of a trip in cells; longer trips count as this long.
         - `for_map`: whether to use the shares of users that suit a model with a street map.
         - `time`: whether some users are asked about departure time and speed.
-        - `centre`: the public centre of the city. If given, some users are asked in which part of the day they travel
-          towards the centre or away from it.
-        - `week`: whether users are also asked for the day of the week.
+        - `centre`: the public centre of the city, by default the middle of the bounds. One question about time is in
+          which part of the day a trip goes towards the centre or away from it.
+        - `week`: whether the question about departure time also asks for the day of the week.
         """
         wanted = Wanted(most_moves, cap, shares, time, week, centre, for_map, questions)
         return Plan.asking(wanted, grid, epsilon, crs)
@@ -295,7 +295,7 @@ class Plan(Record):
         }
 
     def to_json(self) -> str:
-        """Return the plan as JSON, so that equal plans give equal bytes."""
+        """Return the plan as JSON in one fixed form: equal plans give equal bytes."""
         return dumps(self.document()).decode("ascii")
 
     @cached_property

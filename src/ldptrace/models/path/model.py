@@ -137,8 +137,10 @@ class PathModel(LatticeModel):
         return trips, path_ratios(paths, self.length, self.draws, linear=linear)
 
     def explain(self) -> str:
-        """Return a text that says how well the model fits the estimates, in standard errors, and how far its
-        parameters may vary (the fitted standard deviation of each component)."""
+        """Return a text that says how well the model fits the estimates, in standard errors.
+
+        The text also lists the standard deviation of each group of parameters, such as the weights of first cells.
+        """
         lines = [*match_table(self.matches), *self.share_lines]
         if self.scales:
             lines += ["What the potentials are made of (standard deviation of each component, in log units)"]

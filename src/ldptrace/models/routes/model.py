@@ -59,8 +59,9 @@ class RouteModel(MobilityModel):
     """The model with a street map: public routes, each drawn with a weight that is fitted to the reports.
 
     The weight of a route depends on its first and last cell, its moves, its turns and its length in cells, as in the
-    path model. Devices with few GPS fixes miss cells, so each route also has an assumed distance between two fixes
-    (stride). Every trip on streets is a public route, so the model cannot memorise a person's trip.
+    path model. A device with few GPS fixes misses some cells on its way. So the model assumes a distance between two
+    fixes (stride) for each route, and counts only the cells that such a device would report. Every trip on streets is a
+    public route, so the model cannot memorise a person's trip.
 
     A path model draws the trips that do not follow streets:
 
@@ -163,7 +164,7 @@ class RouteModel(MobilityModel):
 
     @staticmethod
     def of_map(public: RoadNetwork | Routes, grid: Grid, rng: np.random.Generator) -> RouteModel:
-        """Make a model from the street map alone: public routes with public weights, without any report.
+        """Make a model from the street map alone: public routes with weights that depend on the map only.
 
         A comparison with this model shows what the reports add.
         """
@@ -292,8 +293,8 @@ class RouteModel(MobilityModel):
         return free
 
     def explain(self) -> str:
-        """Return a text that says how many routes the model uses, how well it fits the estimates, and how far its
-        parameters may vary."""
+        """Return a text that says how many routes the model uses, and how well it fits the estimates, in standard
+        errors. The text also lists the standard deviation of each group of parameters."""
         roads = self.routes.roads
         common = np.bincount(self.strides.kind, self.routes.weights, len(self.strides.apart))
         unit = "s" if self.strides.timed else "units"
