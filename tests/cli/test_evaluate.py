@@ -84,7 +84,7 @@ def test_attack(app: typer.Typer, files: list[str], tmp_path: Path) -> None:
     options = ["--json", str(made), "--html", str(html)]
     result = CliRunner().invoke(app, ["attack", *files, *options], catch_exceptions=False)
     assert "Who stays hidden" in html.read_text(encoding="utf-8")
-    assert "fresh real sample" in result.stdout
+    assert "the other real trips" in result.stdout
     document = json.loads(made.read_text(encoding="utf-8"))
     assert set(document["attacks"]) == {"reidentification", "outlier"}
     assert [item["name"] for item in document["sets"]] == ["one", "two"]

@@ -36,7 +36,7 @@ def test_seeds_of_one_method_are_one_set_with_the_mean_of_their_attacks() -> Non
 def test_attacks_are_shown_beside_real_data_and_random_walks() -> None:
     attacks = {"reidentification": attack(7, 0.5), "outlier": attack(9, 0.25)}
     shown = attack_table({"ours": attacks})
-    assert list(shown.columns[-1].cells) == ["ours", "fresh real sample", "uniform random walks"] * 2
+    assert list(shown.columns[-1].cells) == ["ours", "the other real trips", "uniform random walks"] * 2
     assert list(shown.columns[2].cells) == ["0.5000", "1.0000", "1.0000", "0.2500", "1.0000", "1.0000"]
     assert attacks_document(attacks)["outlier"]["synthetic"] == {
         "attacked": 9,

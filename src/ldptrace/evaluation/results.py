@@ -116,7 +116,7 @@ def attack_table(results: Mapping[str, Mapping[str, Attack]]) -> Table:
     for name, title in TITLES.items():
         found = [attacks[name] for attacks in results.values()]
         rows = [(label, item.synthetic) for label, item in zip(results, found, strict=True)]
-        rows += [("fresh real sample", found[0].fresh_real), ("uniform random walks", found[0].uniform)]
+        rows += [("the other real trips", found[0].fresh_real), ("uniform random walks", found[0].uniform)]
         for number, (label, one) in enumerate(rows):
             ratios = number_text(one.ratios[0]), number_text(one.ratios[-1])
             table.add_row(title if number == 0 else "", f"{one.attacked:,}", *ratios, label)

@@ -345,7 +345,7 @@ def _queries(document: Document) -> Markup:
 
 
 def attack_figures(attacks: Sequence[Document]) -> list[dict[str, Any]]:
-    """Both attacks on every set, beside the same on fresh real data and on random walks."""
+    """Both attacks on every set, beside the same on the other real trips and on random walks."""
     figures = []
     for name, title in (("reidentification", "Re-identification"), ("outlier", "Outlier")):
         found = [item[name] for item in attacks if name in item]

@@ -26,7 +26,7 @@ FILES = {
     PROFILE: "a page for the public: when trips begin, where they lead, how long they are",
     "profile.json": "the numbers of that page",
     "registry.yaml": "an entry for the registry of differential-privacy deployments",
-    "nist-sp-800-226.md": "answers to the hazards that NIST SP 800-226 lists",
+    "nist-sp-800-226.md": "how the collection meets each privacy hazard that NIST SP 800-226 lists",
     "croissant.json": "Croissant metadata of the synthetic trips",
     "CITATION.cff": "how to cite the synthetic trips",
     FIT: "the promise, how well the model fits the answers, what was noticed",
