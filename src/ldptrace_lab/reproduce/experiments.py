@@ -411,7 +411,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     for experiment in (
         Experiment(
             "utility", "Utility", "Table 3, section 6.3",
-            "How good is each method in each of the nine metrics, at three values of epsilon?",
+            "How good is each method in nine metrics, at three values of epsilon?",
             "epsilon", ALL, _utility_points, _utility_published,
         ),
         Experiment(
@@ -454,8 +454,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment(
             "runtime", "Running time", "Figure 3c, section 6.5.2",
             "How does the running time in seconds depend on the number N of cells per side? Our times are for at most"
-            f" {PAPER.timed_users:,} trajectories ({QUICK.timed_users:,} with --scale quick), with the reports of all"
-            " devices. Times printed in the LDPTrace paper are for all trajectories of a data set.",
+            f" {PAPER.timed_users:,} trajectories ({QUICK.timed_users:,} with --scale quick) and include making all"
+            " reports. Times printed in the LDPTrace paper are for all trajectories of a data set.",
             "N", ("seconds",), _runtime_points, _runtime_published, log=True,
         ),
         Experiment(

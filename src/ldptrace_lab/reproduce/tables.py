@@ -1,14 +1,16 @@
 """What people read: rows side by side, and the names and colours of the methods.
 
-A table has one line per data set, place on the axis and metric, and one column per method.
+A table has one line per data set, place on the axis and metric, and one column per method. Three or more equal
+lines of neighbouring places are one line.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from itertools import groupby
 
 from rich.table import Table
 
@@ -117,11 +119,17 @@ def side_by_side(experiment: Experiment, rows: Sequence[Row]) -> SideBySide:
         best = _best(own, metric)
         entries = tuple(Entry(_text(row), row is not None and row is best) for row in own)
         lines.append(Line(data, f"{x:,.0f}" if x >= 1000 else f"{x:.4g}", _title(metric), entries))
+    alike = [list(group) for _, group in groupby(lines, lambda line: (line.data, line.metric, line.entries))]
+    lines = [line for group in alike for line in (_joined(group) if len(group) > 2 else group)]
     columns = tuple(
         TITLES.get(method, method) + (", published" if source == PUBLISHED else "")
         for source, method in series
     )
     return SideBySide(columns, tuple(lines), experiment.axis)
+
+
+def _joined(lines: Sequence[Line]) -> list[Line]:
+    return [replace(lines[0], place=f"{lines[0].place} to {lines[-1].place}")]
 
 
 def _title(metric: str) -> str:

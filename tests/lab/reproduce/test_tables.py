@@ -51,7 +51,7 @@ def test_values_as_text(values: list[float], text: str) -> None:
 def test_lines_are_in_the_order_of_the_experiment_and_gaps_are_empty() -> None:
     rows = [
         row("paper", [0.1], "pattern_f1"),
-        row("paper", [0.1], x=2.0),
+        row("paper", [0.2], x=2.0),
         row("paper", [0.1]),
         row("ngram", [0.1], "pattern_f1"),
     ]
@@ -62,6 +62,14 @@ def test_lines_are_in_the_order_of_the_experiment_and_gaps_are_empty() -> None:
         ("Pattern F1 ↑", "1"),
     ]
     assert table.lines[0].entries[1].text == ""
+
+
+def test_three_equal_lines_of_neighbouring_places_are_one() -> None:
+    rows = [
+        row("paper", [value], x=x)
+        for x, value in ((2.0, 1.0), (3.0, 1.0), (4.0, 1.0), (5.0, 0.5), (6.0, 0.5))
+    ]
+    assert [line.place for line in side_by_side(UTILITY, rows).lines] == ["2 to 4", "5", "6"]
 
 
 def test_the_axis_is_a_column_only_where_there_is_one() -> None:
