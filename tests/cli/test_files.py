@@ -53,7 +53,7 @@ def test_inspect_says_what_is_left_out_and_what_jumps(tmp_path: Path) -> None:
     assert (
         "1 point of 1 trip lies outside the bounds: omitted, 1 trip wholly outside counts as no trip" in out
     )
-    assert "1 step longer than a quarter of the map" in out
+    assert "1 step longer than a quarter of the area" in out
     assert "no times" in out
 
 

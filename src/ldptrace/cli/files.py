@@ -129,7 +129,7 @@ def describe(account: Account, summary: Summary) -> str:
         rows.append(("from, to", f"{summary.first_time}, {summary.last_time}"))
     rows += [("impossible", said) for said in summary.impossible]
     if summary.jumps:
-        rows.append(("jumps", f"{count(summary.jumps, 'step')} longer than a quarter of the map, not cut"))
+        rows.append(("jumps", f"{count(summary.jumps, 'step')} longer than a quarter of the area, not cut"))
     lines = [f"{name:<13}{value}" for name, value in rows]
     return "\n".join([*lines, "", "points per trajectory", *_bars(summary)])
 

@@ -42,7 +42,7 @@ def explain(plan: Plan, users: int | None = None) -> list[str]:
         )
     else:
         lines.append(
-            "NOT PRIVATE: empty answers are not sent, so the number of reports reveals the length of the "
+            "NOT PRIVATE: empty answers are not sent, so the size of a report reveals the length of the "
             "trajectory. This plan exists to reproduce published results."
         )
     lines.append(
