@@ -73,7 +73,16 @@ SAME += [
         ("the map alone", "the map alone"),
     )
 ]
+ONE_REPORT = "docs/explanation/one-report.md"
 SAME += [
+    (
+        ("README.md", "ldptrace without a map"),
+        (ONE_REPORT, "one report per user (`single-report`)"),
+    ),
+    (
+        ("README.md", "the mechanism of the LDPTrace paper, corrected to be private"),
+        (ONE_REPORT, "the paper's mechanism, [corrected](published-numbers.md) to be private"),
+    ),
     (
         ("README.md", "the mechanism of the LDPTrace paper, corrected to be private"),
         ("docs/how-to/reproduce.md", "LDPTrace, padded"),
