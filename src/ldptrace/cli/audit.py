@@ -26,7 +26,8 @@ def audit(
         str, typer.Argument(metavar="PLAN|METHOD", help="File of a plan, or the name of a method.")
     ],
     json: Annotated[
-        Path | None, typer.Option(help="File for all findings as JSON; - writes to standard output.")
+        Path | None,
+        typer.Option(help="File for all findings of the audit as JSON; - writes to standard output."),
     ] = None,
     trials: Annotated[
         int,

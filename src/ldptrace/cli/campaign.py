@@ -106,8 +106,8 @@ def create(
         str | None,
         typer.Option(
             metavar="DURATION",
-            help="In a standing campaign, how long after a device makes a report it may still arrive; by "
-            "default 1d, or the length of the time window if that is shorter.",
+            help="In a standing campaign, how long a finished report may take to arrive; by default 1d, or "
+            "the length of the time window if that is shorter.",
         ),
     ] = None,
     roads: Annotated[
@@ -230,7 +230,9 @@ def show(
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Show one campaign: its state, the counted reports, the rejected reports by problem, and the predicted errors."""
+    """Show one campaign: its state, the counted reports, the rejected reports by problem, and the predicted errors of
+    the estimates.
+    """
     from ldptrace.server import registry, views
 
     with database_of(data, database).reading() as session:
@@ -316,7 +318,9 @@ def open_round(name: NameArgument, data: DataOption = None, database: DatabaseOp
 
 
 def close_round(name: NameArgument, data: DataOption = None, database: DatabaseOption = None) -> None:
-    """Close the open round, so that later reports are refused. A closed standing campaign begins no new time window."""
+    """Close the open round of a campaign, so that later reports are refused. A closed standing campaign begins no new
+    time window.
+    """
     from ldptrace.server import standing
 
     closed = standing.close(database_of(data, database), name, actor=actor(), now=now())
@@ -338,7 +342,7 @@ def change(
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Continue a standing campaign with a new plan. After the change, no new time window of the old plan begins."""
+    """Continue a standing campaign with a new plan. After this change, the old plan begins no new time window."""
     from ldptrace.protocol.plan import Plan
     from ldptrace.server import standing
 

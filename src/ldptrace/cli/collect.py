@@ -59,7 +59,8 @@ def report(
     explain: Annotated[
         bool,
         typer.Option(
-            "--explain", help="Print in plain words what leaves the device and how much it reveals."
+            "--explain",
+            help="Print in plain words what leaves the device and how much that reveals about the trip.",
         ),
     ] = False,
     ledger: Annotated[
@@ -105,8 +106,8 @@ def report(
     without --out, the command only prints what the plan asks.
 
     A standing plan is answered once in every time window. The first call for a standing plan writes no report: it
-    records in the ledger that the person takes part. Later calls report about one trip in the time window that ended
-    last. If no answer is due, the command prints when the next answer is due.
+    records in the ledger that the person takes part. Each later call writes a report about one trip in the time window
+    that ended last. If no answer is due, the command prints when the next answer is due.
     """
     from ldptrace.device import Ledger, Reporter
     from ldptrace.device.explanation import explain_asking, explain_ledger, explain_report
@@ -275,8 +276,8 @@ def estimate(
 ) -> None:
     """Estimate from tallies (counted reports) the share of users for each possible answer, such as a cell or an hour.
 
-    With --at, the command also lists changes over time that are larger than noise, and --remember can give older
-    reports less weight.
+    With --at, the command also lists changes of the answers over time that are larger than noise, and --remember can
+    give older reports less weight.
     """
     from rich.table import Table
 

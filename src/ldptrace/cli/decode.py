@@ -25,8 +25,8 @@ def decode(
     plan: Annotated[
         Path | None,
         typer.Option(
-            help="File of the plan of the reports or the tally. For reports, the command then also prints "
-            "the answers; for a tally, the names of the questions."
+            help="File of the plan to which the reports or the tally belong. With this file, the command also "
+            "prints the answers in reports, or the names of the questions in a tally."
         ),
     ] = None,
 ) -> None:

@@ -24,8 +24,8 @@ CountOption = Annotated[int, typer.Option("--count", "-n", min=0, help="Number o
 PresetOption = Annotated[
     str | None,
     typer.Option(
-        help="Data set of the LDPTrace paper: oldenburg or porto; campus for generate campus. The generated trips "
-        "have about the same length and time between points as the trips of this data set."
+        help="Data set of the LDPTrace paper: oldenburg or porto; with generate campus, only campus. The generated "
+        "trips have about the same length and time between points as the trips of this data set."
     ),
 ]
 IntervalOption = Annotated[float | None, typer.Option(help="Seconds between two points of a trip.")]

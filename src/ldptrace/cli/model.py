@@ -53,7 +53,7 @@ def fit(
 ) -> None:
     """Fit a mobility model to estimates, and write the model to a file.
 
-    The command `ldptrace sample` draws synthetic trips from this file.
+    The command `ldptrace sample` draws synthetic trips from this model file.
     """
     from ldptrace.cli.collect import read_plan
     from ldptrace.curator import Estimates

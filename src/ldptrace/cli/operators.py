@@ -153,7 +153,7 @@ def publish(
         ),
     ] = 0,
     again: Annotated[
-        bool, typer.Option("--again", help="Publish again after an attempt that was interrupted.")
+        bool, typer.Option("--again", help="Publish the campaign again after an interrupted attempt.")
     ] = False,
     data: DataOption = None,
     database: DatabaseOption = None,

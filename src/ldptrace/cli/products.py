@@ -98,7 +98,7 @@ def flows(
     ],
     by: Annotated[
         str | None,
-        typer.Option(metavar="hour", help="Also write the counts of each hour, one column per hour."),
+        typer.Option(metavar="hour", help="Count the people in each hour separately, one column per hour."),
     ] = None,
     population: PopulationOption = None,
     crs: CrsOption = None,

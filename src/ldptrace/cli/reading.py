@@ -84,7 +84,7 @@ ZoneOption = Annotated[
     str | None,
     typer.Option(
         metavar="ZONE",
-        help="Time zone of local times, such as Europe/Berlin; by default the zone that the file names, otherwise UTC.",
+        help="Time zone of local times, such as Europe/Berlin; by default the zone stated in the file, otherwise UTC.",
     ),
 ]
 SplitOption = Annotated[

@@ -80,7 +80,7 @@ def serve(
         typer.Option(
             metavar="START,RATE[,SINCE]",
             help="For trials: use a clock that shows START now and runs RATE times as fast as real time. With "
-            "SINCE (Unix seconds), the clock shows START at that moment instead.",
+            "SINCE (Unix seconds), the clock shows START at the real time SINCE, not now.",
         ),
     ] = None,
 ) -> None:

@@ -55,7 +55,7 @@ def compare(
         list[Path] | None,
         typer.Option(
             "--data",
-            help="Further file of real trips, for which the command writes tables of its own; may be "
+            help="Further file of real trips, for which the command writes separate tables; may be "
             "given several times.",
         ),
     ] = None,
@@ -103,8 +103,8 @@ def compare(
         ),
     ] = None,
 ) -> None:
-    """Compare methods at several values of epsilon; write mean and spread over the runs as CSV, Markdown, LaTeX and a
-    page.
+    """Compare methods at several values of epsilon; write mean and spread of each metric over the runs as CSV,
+    Markdown, LaTeX and a page.
 
     For comparison, the row fresh-sample shows a random sample of the real trips. With --roads, the row map-alone shows
     trips from the public map without any report. The row plain-routing shows quickest routes between the first and last
