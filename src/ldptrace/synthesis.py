@@ -243,16 +243,16 @@ def synthesize(
 ) -> Trajectories:
     """Make synthetic trips that resemble the real trips, under epsilon-local differential privacy.
 
-    The function simulates a collection: each trajectory of `real` stands for the device of one user. If a column names
-    the users, each user has one device, with one trajectory drawn at random. An empty trajectory is a device without a
-    trip.
+    The function simulates a collection: each trajectory of `real` stands for the device of one user. If a column
+    identifies the users, each user has one device, and one trajectory of the user is drawn at random. An empty
+    trajectory stands for a device without a trip.
 
     Arguments about the data and about privacy:
 
     - `real`: trajectories, a data frame, an Arrow table or the name of a file.
     - `epsilon`: the privacy budget of each user; smaller is more private.
     - `unit`: what epsilon protects: "user" for each user with all trips, "trip" for each single trip.
-    - `bounds`: the rectangle (x0, y0, x1, y1) in which trips count, from public knowledge.
+    - `bounds`: the rectangle (x0, y0, x1, y1) that the grid covers, from public knowledge.
     - `bounds_from_data`: whether to take the bounds from `real`, which reveals the outermost real points.
     - `outside`: "cut" cuts trips at the bounds, and "clamp" moves points outside the bounds to the border. "drop" omits
       trips that leave the bounds, which is less private: a missing report reveals such a trip.
@@ -261,7 +261,7 @@ def synthesize(
     Arguments about the model and the synthetic trips:
 
     - `method`, `options`: the name of the method, by default "single-report", and a dictionary of its further options.
-      The page "Methods and their options" of the documentation lists them.
+      See the page "Methods and their options" of the documentation.
     - `grid`: the number of cells per side; "auto" chooses the number from epsilon, the number of users, and whether
       there is a street map.
     - `pilot`: the fraction of users who are asked first how far they travel, to choose the grid.
@@ -278,8 +278,8 @@ def synthesize(
 
     - `time`: "auto" asks about times if `real` has times, so that synthetic trips have times too; "off" does not ask.
     - `week`: whether devices are also asked for the day of the week.
-    - `centre`: the public centre of the city, by default the middle of the bounds. One question about time is in which
-      part of the day a trip goes towards the centre or away from it.
+    - `centre`: the public centre of the city, by default the middle of the bounds. One question about time asks whether
+      a trip goes towards the centre or away from it, and in which part of the day.
     - `date`: the date of the synthetic trips; without a date, their times are seconds of the local day.
     - `timezone`: the local time zone, such as "Europe/Berlin".
 

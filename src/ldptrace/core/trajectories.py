@@ -50,7 +50,7 @@ class Trajectories:
     Trajectory `k` has the points from `offsets[k]` to `offsets[k + 1] - 1`.
 
     - `x`, `y`: the coordinates of each point.
-    - `t`: the time of each point in seconds since 1970 in UTC. If all values are below 172,800 (two days), they are
+    - `t`: the time of each point in seconds since 1970 in UTC. If all times are below 172,800 (two days), they are
       seconds since local midnight.
     - `timezone`: the local time zone; None means UTC.
     - `crs`: the coordinate system, such as "EPSG:4326"; None means plane coordinates.
@@ -250,7 +250,7 @@ class Trajectories:
     def split(self, gap_seconds: float) -> Trajectories:
         """Cut trajectories between two points that are more than `gap_seconds` apart in time.
 
-        The column `whole_id` of the result names the trajectory that each part was cut from.
+        The column `whole_id` of the result identifies the trajectory that each part was cut from.
 
         >>> log = Trajectories([0, 1, 2], [0, 0, 0], [0, 3], t=[0, 60, 4000], ids=[7])
         >>> parts = log.split(900)
@@ -463,7 +463,7 @@ class Trajectories:
     def to_movingpandas(self, *, date: str | None = None) -> Any:
         """Return a TrajectoryCollection of MovingPandas.
 
-        Times without a date become times on the day `date`, by default 1970-01-01.
+        Times without a date become times on the day that `date` gives, by default 1970-01-01.
         """
         if self.t is None:
             raise InputError("movingpandas needs times, and these trajectories have none")

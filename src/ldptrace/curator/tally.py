@@ -31,12 +31,12 @@ VERSION = 1
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """The counts of one round of a plan.
+    """The counts of reports in one round of a plan.
 
     - `counts`: for each question, how many reports contain each item (possible value, such as a cell).
     - `users`: for each question, the number of users who answered.
     - `reports`: for each question, the number of reports. If an answer has several parts, each with its own noise, each
-      part counts as a report.
+      part is counted as one report.
     - `window`: the number of the time window, if the plan is answered once in every time window; None means all
       windows.
     """

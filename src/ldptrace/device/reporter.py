@@ -27,8 +27,8 @@ class Reporter:
     as sent, every call returns the same bytes.
 
     Use a reporter without a ledger for measurements only, because each call then draws a new report. With
-    `unpadded=True`, a reporter also accepts a plan in which the size of a report depends on the trip. Such a plan is
-    not private, and is for measurements only.
+    `unpadded=True`, a reporter also accepts a plan in which the size of a report depends on the trip. A plan with
+    reports of different sizes is not private, and is for measurements only.
     """
 
     def __init__(self, plan: Plan, ledger: Ledger | None = None, *, unpadded: bool = False) -> None:
@@ -79,11 +79,11 @@ class Reporter:
     def report_window(self, recordings: Sequence[Recording], now: float | None = None) -> bytes:
         """Make the report for the last finished time window of a standing plan, as bytes to send.
 
-        The report is about one of the recent trips, drawn at random. The plan states which trips are recent; by default
-        those that ended in the window. Without such a trip, the report is a null answer, which looks like any other
-        report. The first call for a plan only accepts the plan, as the method `accept` does. If no answer is due, the
-        call raises `PlanRefused` with the problem `plan-not-due`. The argument `now` is a Unix time; by default the
-        present.
+        The report is about one of the person's recent trips, drawn at random. The plan states which trips are recent;
+        by default those that ended in the window. Without a recent trip, the report is a null answer, which looks like
+        any other report. The first call for a plan only accepts the plan, as the method `accept` does. If no answer is
+        due, the call raises `PlanRefused` with the problem `plan-not-due`. The argument `now` is a Unix time; by
+        default the present.
         """
 
         def fresh(row: Acceptance) -> bytes:
@@ -113,8 +113,8 @@ class Reporter:
         return Source().below(most + 1)
 
     def sent(self, round_number: int | None = None, window: int | None = None) -> None:
-        """Record in the ledger that the server received the report. After that, the device does not answer the same
-        round or time window again."""
+        """Record in the ledger that the server received the report. After this call, the device does not answer the
+        same round or time window again."""
         if self.ledger is not None:
             self.ledger.sent(self.plan, self.number(round_number), window)
 

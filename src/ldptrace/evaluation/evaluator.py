@@ -80,18 +80,18 @@ def evaluate(
     The result is a scorecard. Do not publish a scorecard, because it is computed from real trips without noise.
 
     - `real`, `synthetic`: anything that `ldptrace.read` accepts.
-    - `names`: the names of the synthetic sets. Sets with the same name count as repeated runs of one method, and the
-      scorecard shows their means.
+    - `names`: the names of the synthetic sets. Sets with the same name are treated as repeated runs of one method, and
+      the scorecard shows their means.
     - `grid`: the number of cells per side (by default 6), or a grid.
-    - `bounds`: the rectangle to compare; by default the smallest rectangle around the real points.
+    - `bounds`: the rectangle in which trips are compared; by default the smallest rectangle around the real points.
     - `outside`: what happens to trips that leave the bounds, as for `ldptrace.synthesize`; by default "cut".
     - `roads`: a road network or its file, for metrics on streets and a comparison with trips from the map alone.
     - `timezone`: the local time zone of sets that do not state a time zone.
     - `seed`: makes the random parts of the comparison repeatable.
-    - `repeat`: how often the random parts are drawn (by default 3 times).
+    - `repeat`: how often the random parts of the comparison are drawn (by default 3 times).
     - `tick`: the length of a time step in seconds; if given, the positions of travellers at each step are compared too.
     - `from_tick`: the first time step to compare; the data begin with step 0.
-    - `stages`: for programs that show progress; otherwise leave it out.
+    - `stages`: an object that shows the progress of the comparison; by default nothing is shown.
     - `attacks`: whether to run the attacks of the LDPTrace paper: re-identification of users, and search for outliers.
     - `samples`: whether the HTML page of the scorecard (`to_html`) shows some real trips.
     - `privacy`: the privacy promise of each synthetic set (epsilon and what it protects); by default the promise that

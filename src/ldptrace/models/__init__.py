@@ -47,7 +47,7 @@ def fit_model(
 
     - `area`: a public area; trips that do not follow streets stay inside it.
     - `public`: a public road network or public routes, which the trips follow.
-    - `rng`: the source of random numbers that draws routes; by default every call draws the same routes.
+    - `rng`: the source of random numbers for drawing routes; by default every call draws the same routes.
     - `streets`: how many routes are drawn from the street map, and whether trips may leave the streets (an object
       `StreetOptions` from `ldptrace.models.routes.options`).
     - `progress`: a function that is called with the finished fraction of the fit.

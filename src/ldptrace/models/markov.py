@@ -29,8 +29,8 @@ class MarkovModel(LatticeModel):
     lengths.
 
     The parameters `alpha` and `beta` make longer paths more likely to end: after k cells, the weight of the end is
-    multiplied by alpha + beta k (equation 14 of the paper). If `capped` is true, the factor is
-    min(1, alpha + beta (k - 1)), as in the published code of the paper.
+    multiplied by alpha + beta k (equation 14 of the paper). If `capped` is true, the weight is multiplied
+    by min(1, alpha + beta (k - 1)), as in the published code of the paper.
     """
 
     grid: Grid
@@ -53,7 +53,7 @@ class MarkovModel(LatticeModel):
     def fit(
         cls, estimates: Estimates, *, alpha: float = 0.3, beta: float = 0.2, capped: bool = False
     ) -> MarkovModel:
-        """Compute the model from the estimates of the paper's questions (equation 12). Negative estimates become 0.
+        """Compute the model from the estimates, by equation 12 of the LDPTrace paper. Negative estimates become 0.
 
         The method `randsyn`, a variant of the paper's mechanism, does not ask for first and last cells. With `randsyn`,
         paths begin in a random cell and end when they have the drawn length.

@@ -95,8 +95,8 @@ class Plan(Record):
 
     - `crs`: the coordinate system of the bounds; None means plane coordinates (x, y).
     - `campaign`: the name of the collection and a random number, so that no two collections have the same plan.
-    - `standing`: None, unless devices answer the plan once in every time window (a standing plan). Then the time
-      windows, and the lifetime budget: the most epsilon that a device may spend on the plan.
+    - `standing`: the time windows and the lifetime budget of a standing plan, which devices answer once in every
+      window; otherwise None. The lifetime budget is the most epsilon that a device may spend on the plan.
     - `extends`: the id of the earlier plan, if this plan was made by adding a round to it; otherwise None.
 
     >>> plan = Plan.single_report(Grid((0, 0, 1, 1), 6), 1.0)
@@ -215,12 +215,12 @@ class Plan(Record):
 
         - `questions`, `shares`: the names of the questions, and the share of users for each question.
         - `most_moves`: the largest number of cells, or of moves between cells, in one answer. From a longer trip, the
-          device draws this many at random.
+          device draws `most_moves` cells or moves at random.
         - `cap`: the largest length of a trip in cells; longer trips count as this long.
-        - `for_map`: whether to use the shares of users that suit a model with a street map.
+        - `for_map`: whether the model will use a street map, which changes the default of `shares`.
         - `time`: whether some users are asked about departure time and speed.
-        - `centre`: the public centre of the city, by default the middle of the bounds. One question about time is in
-          which part of the day a trip goes towards the centre or away from it.
+        - `centre`: the public centre of the city, by default the middle of the bounds. One question about time asks
+          whether a trip goes towards the centre or away from it, and in which part of the day.
         - `week`: whether the question about departure time also asks for the day of the week.
         """
         wanted = Wanted(most_moves, cap, shares, time, week, centre, for_map, questions)
@@ -260,7 +260,7 @@ class Plan(Record):
         epsilon.
 
         The argument `quantile` is a length in cells, estimated from the first round: the paper takes the length that
-        90 % of the trips do not exceed. Longer trips are cut to this length.
+        90 % of the trips do not exceed. Longer trips are cut to the length `quantile`.
         """
         n, rest = self.grid.n, self.epsilon * Fraction(9, 10)
         steps = max(quantile - 1, 1)
@@ -305,7 +305,8 @@ class Plan(Record):
 
     @staticmethod
     def from_json(text: str | bytes) -> Plan:
-        """Read and check the JSON of a plan. A plan that breaks a rule raises the error `PlanRefused`."""
+        """Read and check the JSON of a plan. A plan that breaks a rule of the protocol raises the error
+        `PlanRefused`."""
         data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
         if len(data) > MAX_DOCUMENT:
             raise PlanRefused(

@@ -38,7 +38,7 @@ class RoadNetwork:
     - `classes`: the names of the road classes.
     - `road_class`: for each edge, the position of its class in `classes`; -1 if the class is not known.
     - `shape_x`, `shape_y`, `shape_offsets`: the points of curved edges between their two nodes. Edge `e` has the points
-      from `shape_offsets[e]` to `shape_offsets[e + 1] - 1`. None if all edges are straight.
+      from `shape_offsets[e]` to `shape_offsets[e + 1] - 1`. All three are None if all edges are straight.
     - `edge_id`, `backward`: the id of each edge in its file, and whether the edge leads against the direction in the
       file.
     - `account`: what was omitted and what was assumed when the network was read.
@@ -253,7 +253,7 @@ class RoadNetwork:
     def opposite(self) -> Nodes:
         """For each edge, the edge that leads back along the same street, or -1 for a one-way street.
 
-        If several streets connect the same two nodes, the edge with the most similar length is taken.
+        If several streets connect the same two nodes, edges of similar length are paired.
         """
         back = np.full(self.edges, -1, dtype=np.int32)
         low, high = np.minimum(self.source, self.target), np.maximum(self.source, self.target)

@@ -172,8 +172,8 @@ class Routes:
         """Return points along the routes: every `spacing` units of length or every `interval` seconds, and at the
         end.
 
-        Without `spacing` and `interval`, the points are the bends of the streets. If the network has travel times,
-        `t` is the time in seconds since the start of the route.
+        Without `spacing` and `interval`, the points of a route are the bends of its streets. If the network has travel
+        times, `t` is the time in seconds since the start of the route.
         """
         picked = np.arange(len(self)) if indices is None else np.asarray(indices, dtype=np.int64)
         if spacing is not None and interval is not None:

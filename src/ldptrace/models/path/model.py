@@ -78,8 +78,8 @@ class PathModel(LatticeModel):
 
     @classmethod
     def fit(cls, estimates: Estimates, area: Area | None = None) -> PathModel:
-        """Fit the model to the estimates of all questions at once. An estimate with a larger standard error counts
-        less.
+        """Fit the model to the estimates of all questions at once. An estimate with a larger standard error has
+        less influence on the model.
 
         With the argument `area`, synthetic trips stay in this public area. A question that the model does not use
         raises an error.
@@ -137,9 +137,10 @@ class PathModel(LatticeModel):
         return trips, path_ratios(paths, self.length, self.draws, linear=linear)
 
     def explain(self) -> str:
-        """Return a text that says how well the model fits the estimates, in standard errors.
+        """Return a text that says how far the model is from the estimates, in standard errors.
 
-        The text also lists the standard deviation of each group of parameters, such as the weights of first cells.
+        The text also lists the standard deviation of the parameters in each group, such as the weights of first
+        cells.
         """
         lines = [*match_table(self.matches), *self.share_lines]
         if self.scales:

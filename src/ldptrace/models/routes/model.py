@@ -60,13 +60,13 @@ class RouteModel(MobilityModel):
 
     The weight of a route depends on its first and last cell, its moves, its turns and its length in cells, as in the
     path model. A device with few GPS fixes misses some cells on its way. So the model assumes a distance between two
-    fixes (stride) for each route, and counts only the cells that such a device would report. Every trip on streets is a
-    public route, so the model cannot memorise a person's trip.
+    fixes (stride) for each route, and counts only the cells that a device with this stride would report. Every trip
+    on streets is a public route, so the model cannot memorise a person's trip.
 
     A path model draws the trips that do not follow streets:
 
     - `elsewhere`: the share of trips through cells without streets.
-    - `off_streets`: of all other trips, the share that leaves the streets.
+    - `off_streets`: of the trips through cells with streets only, the share that leaves the streets.
     """
 
     grid: Grid
@@ -106,8 +106,8 @@ class RouteModel(MobilityModel):
     ) -> RouteModel:
         """Fit the model to the estimates of all questions at once.
 
-        `public` is a road network, from which `rng` draws routes, or routes that are used as they are. The other
-        arguments are those of `fit_model`.
+        `public` is a road network, from which routes are drawn with `rng`, or routes that are used as they are. The
+        other arguments are those of `fit_model`.
         """
         refuse_unused(estimates, cls.questions, cls.kind)
         options, grid, observations = streets or StreetOptions(), estimates.plan.grid, observed(estimates)
@@ -166,7 +166,7 @@ class RouteModel(MobilityModel):
     def of_map(public: RoadNetwork | Routes, grid: Grid, rng: np.random.Generator) -> RouteModel:
         """Make a model from the street map alone: public routes with weights that depend on the map only.
 
-        A comparison with this model shows what the reports add.
+        A comparison of a fitted model with this model shows what the reports add.
         """
         routes = (
             Library().draw(within(public, grid, None), rng) if isinstance(public, RoadNetwork) else public
@@ -293,8 +293,8 @@ class RouteModel(MobilityModel):
         return free
 
     def explain(self) -> str:
-        """Return a text that says how many routes the model uses, and how well it fits the estimates, in standard
-        errors. The text also lists the standard deviation of each group of parameters."""
+        """Return a text that says how many routes the model uses, and how far it is from the estimates, in standard
+        errors. The text also lists the standard deviation of the parameters in each group."""
         roads = self.routes.roads
         common = np.bincount(self.strides.kind, self.routes.weights, len(self.strides.apart))
         unit = "s" if self.strides.timed else "units"
