@@ -480,7 +480,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             "attacks", "Attacks", "Figure 6, section 6.8",
-            "An attacked trip is safe if more than kappa other trips are similar to it. Which share of trips is safe?",
+            "An attacked trip is safe if more than kappa other trips are similar to it."
+            " Which share of attacked trips is safe?",
             "kappa", ("reidentification", "outlier"), _attacks_points, _attacks_published,
             only=("oldenburg",),
         ),
