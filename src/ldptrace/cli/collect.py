@@ -270,7 +270,7 @@ def estimate(
         typer.Option(
             metavar="PEOPLE",
             help="Number of people in the region; the command then also prints how many trips all these "
-            "people make. The plan must ask the question trips.",
+            "people make. Needs a plan with the question named trips.",
         ),
     ] = None,
 ) -> None:

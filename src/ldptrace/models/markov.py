@@ -29,8 +29,8 @@ class MarkovModel(LatticeModel):
     lengths.
 
     The parameters `alpha` and `beta` make longer paths more likely to end: after k cells, the weight of the end is
-    multiplied by alpha + beta k (equation 14 of the paper). If `capped` is true, the weight is multiplied
-    by min(1, alpha + beta (k - 1)), as in the published code of the paper.
+    multiplied by alpha + beta k (equation 14 of the paper). If `capped` is true, this weight is multiplied
+    by min(1, alpha + beta (k - 1)) instead, as in the published code of the paper.
     """
 
     grid: Grid
