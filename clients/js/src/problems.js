@@ -20,7 +20,7 @@ const LIST = [
   [27, "plan-over-limit", 403, "The epsilon of the plan exceeds what is left of the person's limit of epsilon."],
   [28, "plan-answered", 409, "The device has already answered this round of the plan."],
   [29, "plan-other-coordinates", 409, "The bounds of the plan are in other coordinates than the trajectory."],
-  [30, "plan-forked", 409, "The device has answered another continuation of the same first plan, and this plan does not extend that continuation."],
+  [30, "plan-forked", 409, "The device has answered another continuation of the same first plan, which this plan does not extend."],
   [31, "plan-not-due", 409, "No time window of the plan has ended since the device joined the plan or last answered it."],
   [32, "plan-lifetime", 403, "The device has given all answers that the lifetime budget of the plan allows."],
 ];

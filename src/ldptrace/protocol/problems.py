@@ -56,7 +56,7 @@ class Problem(Numbered):
     PLAN_FORKED = (
         30,
         409,
-        "The device has answered another continuation of the same first plan, and this plan does not extend that continuation.",
+        "The device has answered another continuation of the same first plan, which this plan does not extend.",
     )
     PLAN_NOT_DUE = (
         31,
