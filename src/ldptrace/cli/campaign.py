@@ -48,7 +48,10 @@ def create(
     ] = None,
     users: Annotated[int | None, typer.Option(min=1, help="Expected number of users.")] = None,
     epsilon: Annotated[
-        str | None, typer.Option(help="Epsilon, the privacy budget of each user; smaller is more private.")
+        str | None,
+        typer.Option(
+            help="Epsilon, the privacy budget of each user (with --every, of each answer); smaller is more private."
+        ),
     ] = None,
     grid: Annotated[
         str,
@@ -106,8 +109,8 @@ def create(
         str | None,
         typer.Option(
             metavar="DURATION",
-            help="In a standing campaign, how long a finished report may take to arrive; by default 1d, or "
-            "the length of the time window if that is shorter.",
+            help="In a standing campaign, how long after a device's time window its report may arrive; by "
+            "default 1d, or the length of the time window if that is shorter.",
         ),
     ] = None,
     roads: Annotated[

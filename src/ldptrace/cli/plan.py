@@ -44,7 +44,10 @@ if TYPE_CHECKING:
 def plan(
     users: Annotated[int, typer.Option(min=1, help="Expected number of users.")],
     epsilon: Annotated[
-        float, typer.Option(help="Epsilon, the privacy budget of each user; smaller is more private.")
+        float,
+        typer.Option(
+            help="Epsilon, the privacy budget of each user (with --every, of each answer); smaller is more private."
+        ),
     ],
     bounds: BoundsOption = None,
     grid: Annotated[

@@ -54,7 +54,8 @@ def stream(
         str | None,
         typer.Option(
             metavar="DURATION",
-            help="Time between two answers of a device, such as 7d; by default each device answers once.",
+            help="With --presence hidden, time between two answers of a device, such as 7d; by default each "
+            "device answers once.",
         ),
     ] = None,
     step: Annotated[

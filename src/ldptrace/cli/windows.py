@@ -101,7 +101,7 @@ AtOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="TIME",
-        help="Time at which the collection of a tally ended, such as 2027-03-01; give --at once for each "
+        help="End of the period whose reports a tally counts, such as 2027-03-01; give --at once for each "
         "tally, in the order of the files.",
     ),
 ]

@@ -106,9 +106,9 @@ def compare(
     """Compare methods at several values of epsilon; write mean and spread of each metric over the runs as CSV,
     Markdown, LaTeX and a page.
 
-    For comparison, the row fresh-sample shows a random sample of the real trips. With --roads, the row map-alone shows
-    trips from the public map without any report. The row plain-routing shows quickest routes between the first and last
-    points of real trips.
+    For comparison, each table has a row fresh-sample, for a random sample of the real trips. With --roads, the row
+    map-alone shows trips from the public map without any report, and the row plain-routing shows quickest routes
+    between the first and last points of real trips.
 
     If you start an interrupted comparison again, it continues where it stopped.
     """
