@@ -92,7 +92,7 @@ class CellPaths:
         return np.diff(self.offsets)
 
     def take(self, indices: ArrayLike) -> CellPaths:
-        """Return the paths at these indices (numbers or a mask), in this order."""
+        """Return the paths at these indices (numbers or a mask), in the order of the indices."""
         picked = np.asarray(indices)
         picked = np.flatnonzero(picked) if picked.dtype == np.bool_ else picked.astype(np.int64)
         offsets, source = ragged.taken(self.offsets, picked)
@@ -105,7 +105,7 @@ class CellPaths:
 
     @staticmethod
     def concat(parts: Sequence[CellPaths]) -> CellPaths:
-        """Join one or more sets of paths on the same grid, in this order."""
+        """Join one or more sets of paths on the same grid, in the given order."""
         offsets = ragged.offsets_of(np.concatenate([part.sizes for part in parts]))
         return CellPaths(np.concatenate([part.cells for part in parts]), offsets, parts[0].grid)
 

@@ -213,7 +213,7 @@ class Trajectories:
         return float(self.x.min()), float(self.y.min()), float(self.x.max()), float(self.y.max())
 
     def take(self, indices: ArrayLike) -> Trajectories:
-        """Return the trajectories at these indices (numbers or a mask), in this order."""
+        """Return the trajectories at these indices (numbers or a mask), in the order of the indices."""
         picked = np.asarray(indices)
         # A mask keeps the order, so a mask of points will do; their numbers would be eight times as large.
         source = np.repeat(picked, self.sizes) if picked.dtype == np.bool_ else None

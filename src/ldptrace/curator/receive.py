@@ -62,7 +62,7 @@ _LANES = np.array(
 
 
 class Receiver:
-    """A receiver counts each report of a round once, and stores only the ids of counted reports.
+    """A receiver counts each report of a round once, and of each counted report stores only the id.
 
     - `ids`: the ids of reports that were counted before, and are not counted again.
     - `window`: if the plan is answered once in every time window, the number of the window to count; None means all.

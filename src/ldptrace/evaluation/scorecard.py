@@ -86,8 +86,8 @@ class Scorecard:
         }
 
     def best(self, name: str) -> set[int]:
-        """Return the indices of the synthetic sets with the best value of a metric; nothing if there is only one
-        synthetic set."""
+        """Return the indices of the synthetic sets with the best value of a metric; the empty set if there is only
+        one synthetic set."""
         entries = [item["metrics"] | item["corrected"] for item in self._fair["sets"]]
         marked = pages.best([entry[name] for entry in entries])
         return {number for number, is_best in enumerate(marked) if is_best}

@@ -370,8 +370,7 @@ class RoadNetwork:
         )
 
     def to_crs(self, crs: str) -> RoadNetwork:
-        """Return the network in another coordinate system, with the same lengths. Run `pip install 'ldptrace[geo]'`
-        first."""
+        """Return the network in another coordinate system, with the same lengths. Run `pip install '.[geo]'` first."""
         if self.crs is None:
             raise InputError(f"{self.name}: its coordinate system is not known, so it cannot be changed")
         x, y = transform(self.x, self.y, self.crs, crs)

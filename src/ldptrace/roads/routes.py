@@ -131,7 +131,8 @@ class Routes:
         return along
 
     def take(self, indices: ArrayLike, weights: Floats | None = None) -> Routes:
-        """Return the routes at these indices (numbers or a mask), in this order, with new weights if given."""
+        """Return the routes at these indices (numbers or a mask), in the order of the indices, with new weights if
+        given."""
         picked = np.asarray(indices)
         picked = np.flatnonzero(picked) if picked.dtype == np.bool_ else picked.astype(np.int64)
         offsets, source = ragged.taken(self.offsets, picked)

@@ -81,8 +81,8 @@ class PathModel(LatticeModel):
         """Fit the model to the estimates of all questions at once. An estimate with a larger standard error has
         less influence on the model.
 
-        With the argument `area`, synthetic trips stay in this public area. A question that the model does not use
-        raises an error.
+        With the argument `area`, synthetic trips stay in this public area. If the estimates contain a
+        question that the model does not use, an error is raised.
         """
         refuse_unused(estimates, cls.questions, cls.kind)
         observations = observed(estimates)

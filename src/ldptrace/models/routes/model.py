@@ -63,7 +63,7 @@ class RouteModel(MobilityModel):
     fixes (stride) for each route, and counts only the cells that a device with this stride would report. Every trip
     on streets is a public route, so the model cannot memorise a person's trip.
 
-    A path model draws the trips that do not follow streets:
+    A path model draws the trips that do not follow streets. Two attributes state their shares:
 
     - `elsewhere`: the share of trips through cells without streets.
     - `off_streets`: of the trips through cells with streets only, the share that leaves the streets.
