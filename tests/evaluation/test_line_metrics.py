@@ -145,6 +145,8 @@ def test_hours_are_those_of_the_zone() -> None:
     # Times of the day are local already; dates are put on the clocks of the zone.
     assert error(tokyo, base, "Asia/Tokyo") == 0.0
     assert error(replace(tokyo, timezone="Asia/Tokyo"), base) == 0.0
+    # A zone that is given goes before the one that a set states, as --timezone does for files.
+    assert error(replace(tokyo, timezone="Europe/Berlin"), base, "Asia/Tokyo") == 0.0
 
 
 def test_trips_that_all_begin_at_zero_have_no_hour() -> None:

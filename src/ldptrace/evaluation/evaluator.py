@@ -86,7 +86,7 @@ def evaluate(
     - `bounds`: the rectangle in which trips are compared; by default the smallest rectangle around the real points.
     - `outside`: what happens to trips that leave the bounds, as for `ldptrace.synthesize`; by default "cut".
     - `roads`: a road network or its file, for metrics on streets and a comparison with trips from the map alone.
-    - `timezone`: the local time zone of sets that do not state a time zone.
+    - `timezone`: the local time zone of all sets; by default the time zone that each set states.
     - `seed`: makes the random parts of the comparison repeatable.
     - `repeat`: how often the random parts of the comparison are drawn (by default 3 times).
     - `tick`: the length of a time step in seconds; if given, the positions of travellers at each step are compared too.

@@ -82,7 +82,7 @@ class Sets:
             [*before, *found.notes(area, title)]
             for before, found, title in zip([[], *aligned], census, titles, strict=True)
         ]
-        zones = [crowd.timezone or place.timezone for crowd in crowds]
+        zones = [place.timezone or crowd.timezone for crowd in crowds]
         return Sets(titles, crowds, census, area, origin, crs, zones, place.outside, notes)
 
     def size(self, number: int) -> int:
