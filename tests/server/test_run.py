@@ -126,7 +126,7 @@ def test_heads_are_bounded_and_bodies_are_not_taken_for_heads(tmp_path: Path) ->
     kind = b"Content-Type: application/vnd.ldptrace.reports\r\n"
     chunked = first + kind + b"Transfer-Encoding: chunked\r\n\r\n"
     report, many = telling_report(1), b"".join(telling_report(value) for value in range(2, 4_002))
-    endless = [b"x" * 8192] * 640
+    endless = [b"x" * 8192] * 16_000
     with running("--data", str(tmp_path)) as server:
         before = memory(server)
         for opening in (
@@ -155,7 +155,8 @@ def test_heads_are_bounded_and_bodies_are_not_taken_for_heads(tmp_path: Path) ->
         assert b"head-too-large" in answer_to(server.port, chunked + b"1\r\nx\r\n" * 7_000)
         large = b"".join(b"200\r\n%s\r\n" % bytes(512) for _ in range(7_000)) + b"0\r\n\r\n"
         assert b'{"counted":0' in answer_to(server.port, chunked + large)
-        assert memory(server) < before + 30
+        # The server itself grows by up to 30 MB with its first requests; one endless head has 131 MB.
+        assert memory(server) < before + 60
         assert "Traceback" not in server.log.read_text()
     assert max(counts(database, "trips")) == 1
 
