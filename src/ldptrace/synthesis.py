@@ -90,8 +90,8 @@ class Settings:
             day_of(self.date)
         if self.reading.bounds is None and not self.bounds_from_data:
             raise InputError(
-                "give the public bounds of the map (--bounds X0,Y0,X1,Y1), or --bounds-from-data to take them from the "
-                "raw data, which is not private; ldptrace inspect shows them"
+                "give the public bounds of the area (--bounds X0,Y0,X1,Y1), or --bounds-from-data to take them from "
+                "the raw data, which is not private; ldptrace inspect shows them"
             )
 
     def _check_choices(self) -> None:

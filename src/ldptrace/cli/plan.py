@@ -117,7 +117,7 @@ def plan(
     box = parse_bounds(bounds) or (0.0, 0.0, 1.0, 1.0)
     if bounds is None and output is not None:
         raise InputError(
-            "a plan that is written needs the public bounds of the map: give --bounds X0,Y0,X1,Y1"
+            "a plan that is written needs the public bounds of the area: give --bounds X0,Y0,X1,Y1"
         )
     side = max(box[2] - box[0], box[3] - box[1])
     trip = TRIP if mean_trip is None else mean_trip / side

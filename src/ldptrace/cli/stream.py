@@ -133,7 +133,7 @@ def stream(
     check_outputs([output, live], [source], force=force)
     epsilon_fraction(epsilon)
     if reading.bounds is None:
-        raise InputError("give the public bounds of the map with --bounds X0,Y0,X1,Y1")
+        raise InputError("give the public bounds of the area with --bounds X0,Y0,X1,Y1")
     settings = Settings(
         tick,
         None if step is None else float(seconds_of(step)),

@@ -198,7 +198,7 @@ _STREET = [
     for side in SIDES
 ] + [
     Metric(
-        f"small_query_error_{part}", f"Query error, 1/{part} of the map", "street", "relative error",
+        f"small_query_error_{part}", f"Query error, 1/{part} of the area", "street", "relative error",
         partial(small_query_error, part), "how wrong the share of line in small random squares is", range=RELATIVE,
     )
     for part in SMALL

@@ -341,7 +341,7 @@ def _queries(document: Document) -> Markup:
     labels = [f"1/{1 / fraction:.0f}" for fraction in document["queries"]["fractions"]]
     series = [Series(document["queries"]["floor"], "s0 dashed")]
     series += [Series(item["query_curve"], _style(k)) for k, item in enumerate(document["sets"])]
-    return charts.curves(labels, series, "area of the square, as a part of the map", "query error ↓")
+    return charts.curves(labels, series, "size of the square, as a part of the area", "query error ↓")
 
 
 def attack_figures(attacks: Sequence[Document]) -> list[dict[str, Any]]:

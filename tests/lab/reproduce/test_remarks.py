@@ -49,7 +49,7 @@ def test_times_are_compared_in_total() -> None:
     ]
 
 
-def test_attacks_are_told_by_shares_of_safe_trips() -> None:
+def test_remarks_on_attacks_give_the_shares_of_safe_trips() -> None:
     rows = [
         measured("single-report", 1.0, "reidentification", x=2.0),
         measured("random walks", 1.0, "reidentification", x=2.0),
