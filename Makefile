@@ -3,15 +3,18 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# What the demo needs, and all that the checks need.
+INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-SOURCES := src tests benchmarks protocol fuzz docs clients
+SOURCES := src tests benchmarks protocol fuzz docs clients deploy
 # Compiled Python is kept from run to run, whatever the machine says: pytest takes twice as long to start without it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint types contracts unit tests programs docs bench clean mutants clients
+.PHONY: demo test lint types contracts unit tests programs docs bench clean mutants clients release
 
-demo: $(READY)
+demo: $(INSTALLED)
 	$(BIN)/ldptrace demo --out demo
 
 # Style first, because it takes a second; the rest side by side.
@@ -44,6 +47,10 @@ programs:
 clients: $(READY) programs
 	$(BIN)/python clients/build.py
 
+# Everything that a release publishes, in `dist/`, each file installed alone and used once. TAG, if given, must name the version.
+release: $(READY) programs
+	$(BIN)/python deploy/release.py $(if $(TAG),--tag $(TAG))
+
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "The site is in $(CURDIR)/site: open site/index.html in a browser. It needs no server, and search works."
@@ -56,12 +63,18 @@ mutants: $(READY)
 bench: $(READY)
 	$(BIN)/python -m benchmarks $(if $(DATA),--data $(DATA))
 
-$(READY): pyproject.toml requirements-dev.txt
+# The versions of requirements-dev.txt, of those packages alone that the product itself needs.
+$(INSTALLED): pyproject.toml lab/pyproject.toml requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(PIP) --constraint requirements-dev.txt hatchling editables
+	$(PIP) --constraint requirements-dev.txt --no-build-isolation --editable .
 	$(BIN)/python -m compileall -q src
+	touch $(INSTALLED)
+
+$(READY): $(INSTALLED)
+	$(PIP) -r requirements-dev.txt
+	$(PIP) --no-deps --no-build-isolation --editable lab
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) demo site .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo dist site .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 CLIENTS = Path(__file__).parent
+SOURCE = CLIENTS.parent / "src" / "ldptrace" / "__init__.py"
 JAR = "ldptrace-device.jar"
 MAIN = "org.ldptrace.device.cli.Main"
 # Java 8 bytecode, which Android's tools read too. New compilers do not need `strictfp`; old machines do.
@@ -37,6 +38,12 @@ def run(*command: str | Path, folder: Path | None = None) -> str:
     return done.stdout
 
 
+def version() -> str:
+    """The version of everything that is released: of the wheels, the npm package and the jar."""
+    (found,) = re.findall(r'^__version__ = "([^"]+)"$', SOURCE.read_text(encoding="utf-8"), re.M)
+    return str(found)
+
+
 def compile_java(out: Path, *folders: Path, using: Path | None = None) -> None:
     """Compile all sources below some folders."""
     sources = sorted(str(path) for folder in folders for path in folder.rglob("*.java"))
@@ -47,17 +54,16 @@ def jar(out: Path, source: Path = CLIENTS / "java" / "src") -> Path:
     """The Java client with its command-line program."""
     with tempfile.TemporaryDirectory() as folder:
         compile_java(Path(folder), source)
-        made = Path(folder) / JAR
-        run("jar", "--create", "--file", made, "--main-class", MAIN, "-C", folder, "org")
+        made, manifest = Path(folder) / JAR, Path(folder) / "manifest"
+        manifest.write_text(f"Main-Class: {MAIN}\nImplementation-Version: {version()}\n", encoding="utf-8")
+        run("jar", "--create", "--file", made, "--manifest", manifest, "-C", folder, "org")
         return Path(shutil.move(made, out / JAR))
 
 
-def wheel(out: Path) -> Path:
-    """The Python client alone, without numpy and the rest."""
+def wheel(out: Path, project: Path = CLIENTS / "python") -> Path:
+    """The wheel of a project; unless another is named, of the Python client alone, without numpy and the rest."""
     with tempfile.TemporaryDirectory() as folder:
-        run(
-            sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, folder=CLIENTS / "python"
-        )
+        run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, folder=project)
         (made,) = Path(folder).glob("*.whl")
         return Path(shutil.move(made, out / made.name))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ldptrace import plugins
-from ldptrace.cli import application
+from ldptrace.cli import application, main
 from ldptrace.errors import InputError
 from ldptrace.methods import method, names
 
@@ -91,3 +91,41 @@ def test_a_command_loads_alone() -> None:
     assert [Path(command.callback.__code__.co_filename).stem for command in app.registered_commands] == [
         "reproduce"
     ]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("compare", "x.parquet"),
+        ("synthesize", "x.csv", "-o", "y.csv", "--epsilon", "1", "--bounds", "0,0,1,1", "--method", "dpt"),
+        (
+            "stream",
+            "x.csv",
+            "-o",
+            "y.csv",
+            "--epsilon",
+            "1",
+            "--bounds",
+            "0,0,1,1",
+            "--tick",
+            "60",
+            "--method",
+            "lpa",
+        ),
+    ],
+)
+def test_without_the_laboratory_the_error_names_its_package(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    give(monkeypatch)
+    monkeypatch.setattr(sys, "argv", ["ldptrace", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert "pip install 'ldptrace[lab]'" in capsys.readouterr().err
+
+
+def test_the_laboratory_gives_the_names_that_are_told() -> None:
+    for group, names_of_it in plugins.LABORATORY.items():
+        given = [name for name, point in plugins.installed(group).items() if "ldptrace_lab" in point.value]
+        assert sorted(names_of_it) == sorted(given)

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 # A method of `synthesize` is a `ldptrace.methods.Method`, one of `stream` a `StreamMethod`; a command is a function
 # that is given the application.
 METHODS, STREAMS, COMMANDS = "ldptrace.methods", "ldptrace.streams", "ldptrace.commands"
+# Names that documents mention, and that the package ldptrace-lab gives.
+LABORATORY = {
+    METHODS: ("ngram", "ngram-full", "adatrace", "privtrace", "dpt"),
+    STREAMS: ("retrasyn", "lpd", "lpa"),
+    COMMANDS: ("compare", "reproduce"),
+}
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,17 @@ def installed(group: str) -> dict[str, EntryPoint]:
             raise InputError(
                 f"{_package(other)} and {_package(point)} both give {group} the name {point.name!r}; remove one of them"
             )
+    return found
+
+
+def find(group: str, name: str) -> EntryPoint | None:
+    """Return the entry point of this name, or None. A name of the laboratory that is not installed is an error."""
+    found = installed(group).get(name)
+    if found is None and name in LABORATORY[group]:
+        raise InputError(
+            f"{name} belongs to the package ldptrace-lab, which is not installed: pip install 'ldptrace[lab]', or "
+            "pip install ./lab in a clone of the repository"
+        )
     return found
 
 

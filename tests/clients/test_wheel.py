@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from clients_kit import CLIENTS, ROOT, python_wheel
+from ldptrace import __version__
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import read_report
@@ -53,7 +54,10 @@ def test_it_needs_nothing_and_owns_its_own_files(wheel: Path) -> None:
         metadata = packed.read(next(name for name in names if name.endswith("METADATA"))).decode()
         sources = {name: packed.read(name).decode() for name in names if name.endswith(".py")}
     assert "Requires-Dist" not in metadata
-    assert {name.split("/")[0] for name in names} == {"ldptrace_device", "ldptrace_device-0.1.0.dist-info"}
+    assert {name.split("/")[0] for name in names} == {
+        "ldptrace_device",
+        f"ldptrace_device-{__version__}.dist-info",
+    }
     assert not any("from ldptrace." in text or "import ldptrace." in text for text in sources.values())
     # The same text, but for the name of the package.
     for name, text in sources.items():

@@ -73,10 +73,11 @@ def application(command: str | None = None) -> typer.Typer:
         for area in own:
             _add_area(app, area)
         return app
-    others = plugins.installed(plugins.COMMANDS)
-    if command in others:
-        plugins.load(others[command])(app)
+    other = None if command is None else plugins.find(plugins.COMMANDS, command)
+    if other is not None:
+        plugins.load(other)(app)
         return app
+    others = plugins.installed(plugins.COMMANDS)
     for area in AREAS:
         _add_area(app, area)
     taken = {name for commands in AREAS.values() for name in commands}

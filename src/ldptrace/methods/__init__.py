@@ -30,13 +30,13 @@ def method(name: str) -> Method:
     if name in METHODS:
         recipes: tuple[Method, ...] = import_module(f"ldptrace.methods.{METHODS[name]}").METHODS
         return next(recipe for recipe in recipes if recipe.name == name)
-    given = plugins.installed(plugins.METHODS)
-    if name not in given:
+    given = plugins.find(plugins.METHODS, name)
+    if given is None:
         raise InputError(f"there is no method {name!r}; the methods are {', '.join(names())}")
-    found = plugins.load(given[name])
+    found = plugins.load(given)
     if not isinstance(found, Method) or found.name != name:
         raise InputError(
-            f"the entry point {given[name].value} of {name} must be a Method of that name, got {found!r}"
+            f"the entry point {given.value} of {name} must be a Method of that name, got {found!r}"
         )
     return found
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from ldptrace.curator.memory import Remember
 from ldptrace.errors import InputError
 from ldptrace.models.routes.options import OffStreets, StreetOptions
-from ldptrace.plugins import STREAMS, StreamMethod, installed, load
+from ldptrace.plugins import STREAMS, StreamMethod, find, installed, load
 
 Presence = Literal["hidden", "shown"]
 DEFAULT = "single-report"
@@ -70,10 +70,11 @@ class Settings:
 
 def other_method(name: str) -> StreamMethod:
     """Return the stream method with this name from an installed package."""
-    known = installed(STREAMS)
-    if name not in known:
-        raise InputError(f"a stream has the methods {', '.join(sorted([DEFAULT, *known]))}, got {name!r}")
-    found = load(known[name])
+    given = find(STREAMS, name)
+    if given is None:
+        known = sorted([DEFAULT, *installed(STREAMS)])
+        raise InputError(f"a stream has the methods {', '.join(known)}, got {name!r}")
+    found = load(given)
     if not isinstance(found, StreamMethod):
         raise InputError(f"{name} is not a method for streams but a {type(found).__name__}")
     return found
