@@ -8,7 +8,7 @@ INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-SOURCES := src tests benchmarks protocol fuzz docs clients deploy
+SOURCES := src tests benchmarks protocol fuzz docs clients deploy lab
 # Compiled Python is kept from run to run, whatever the machine says: pytest takes twice as long to start without it.
 unexport PYTHONDONTWRITEBYTECODE
 
