@@ -14,7 +14,8 @@ import shapely
 from cli_kit import error_of, run
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator import Estimates, Tally
-from ldptrace.io import write
+from ldptrace.io import read, write
+from ldptrace.products.sample import EVERY, ONE_EACH
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.roads import write_roads
@@ -45,7 +46,7 @@ def test_a_matrix_is_written_and_summed_up(files: Path) -> None:
                "--by", "hour", "--population", "1000", "-o", str(files / "od.csv"))  # fmt: skip
     assert done.exit_code == 0, done.output
     assert "1,000 trips between 2 zones in 2 matrices" in done.output
-    assert "these are not trips per day" in done.output
+    assert "they are not trips per day" in done.output
     assert pc.read_csv(files / "od.csv")["trips"].to_pylist() == [500, 500]
 
 
@@ -125,3 +126,17 @@ def test_trips_are_converted_for_a_simulator(files: Path) -> None:
     said = error_of("convert", str(files / "trips.parquet"), str(files / "b.xml"), "--to", "sumo-routes")
     assert said.startswith("sumo-routes needs the SUMO network")
     assert not (files / "b.xml").exists()
+
+
+def test_matrix_flows_and_profile_say_the_same_about_what_counts(files: Path) -> None:
+    trips = read(files / "trips.parquet")
+    for unit, words in (("user", ONE_EACH), ("trip", EVERY)):
+        write(replace(trips, provenance={"epsilon": "1", "unit": unit}), files / "of.parquet")
+        for command in (
+            ("matrix", "--zones", str(files / "zones.geojson"), "-o", str(files / "od.csv")),
+            ("flows", "--roads", str(files / "roads"), "-o", str(files / "flows.parquet")),
+            ("profile", "--html", str(files / "page.html")),
+        ):
+            done = run(command[0], str(files / "of.parquet"), *command[1:])
+            assert words in done.output.replace("\n", " "), done.output
+        assert words in (files / "page.html").read_text()

@@ -61,3 +61,28 @@ def test_nobody_asked_is_nothing_known_and_misuse_is_refused(rng: np.random.Gene
     assert found is not None
     with pytest.raises(InputError, match="positive number of people"):
         found.in_population(0)
+
+
+def test_trips_per_person_agree_with_the_share_without_a_trip(rng: np.random.Generator) -> None:
+    """A few noisy answers to `trips` must not say that hardly anybody travelled when the other answers say that most
+    people did."""
+    below = 0
+    for _ in range(50):
+        estimates = answered(rng.choice(6, 60, p=[0.3, 0.6, 0.1, 0, 0, 0]) - 1, rng)
+        alone = trips_per_person(estimates)
+        together = trips_per_person(estimates, without=(0.3, 0.02))
+        assert alone is not None
+        assert together is not None
+        below += alone.value < 0.5
+        assert together.value >= 1 - together.none
+        assert together.none == pytest.approx(0.3, abs=0.05)
+        assert together.interval[0] >= 0.5
+    assert below > 0
+
+
+def test_a_share_that_nobody_knows_changes_nothing(rng: np.random.Generator) -> None:
+    estimates = answered(rng.choice(6, 5000, p=[0.3, 0.3, 0.2, 0.1, 0.06, 0.04]) - 1, rng)
+    alone, together = trips_per_person(estimates), trips_per_person(estimates, without=(0.9, 1e3))
+    assert alone is not None
+    assert together is not None
+    assert together.value == pytest.approx(alone.value, abs=1e-3)

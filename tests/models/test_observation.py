@@ -67,6 +67,11 @@ def test_the_map_alone_stands_beside_the_model_in_table_and_words() -> None:
     assert "chi2 8.40 per answer; with the reports it is 0.99" in beside_map(model, poor)
     # What noise explains is no merit of the reports.
     assert "do not show that the reports add anything" in beside_map(model, good)
+    # A row that stands out says how far noise reaches there.
+    odd = [good[0], replace(good[1], chi2=1.91)]
+    assert "the worst question (turns) with 1.91. Noise alone reaches 11.62 with the 4 answers" in beside_map(
+        model, odd
+    )
     # One question that the map clearly misses is enough, among many answers that say little.
     many = [Match("moves", 100, 2000, 0.95, 3.0)]
     assert not beyond_noise([*many, *poor[1:]])

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from ldptrace.server.readme import readme, window_lines
+from ldptrace.server.readme import Stored, readme, window_lines
 from release_kit import CAMPAIGN, card
 
-FILES = ["README.md", "model.npz", "synthetic.csv"]
+FILES = {"README.md": None, "model.npz": Stored(2_000, "ab12"), "synthetic.csv": Stored(3, "cd34")}
 
 
 def test_the_readme_says_who_what_and_how_well() -> None:
@@ -12,7 +12,8 @@ def test_the_readme_says_who_what_and_how_well() -> None:
     assert "run by The town, open until 2027-03-02 00:00 UTC, questions to trips@town.example." in text
     assert "5,000 devices answered" in text
     assert "\n\n20 % of the devices had no trip.\n\n" in text
-    assert "| `model.npz` | the mobility model" in text
+    assert "| [`model.npz`](model.npz) | the mobility model" in text
+    assert "| 2.0 kB | `ab12` |" in text
     assert "| visits | 1,234 | 1.04 |" in text
     assert all(line in text for line in card()["promise"]["explanation"])
     assert "Warnings" not in text

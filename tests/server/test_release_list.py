@@ -26,7 +26,7 @@ def test_the_newest_window_comes_first_and_texts_are_escaped() -> None:
 
 
 def test_the_policy_names_the_style_that_is_in_the_page() -> None:
-    page = release_page(CAMPAIGN, card(), [], Trajectories(np.zeros(2), np.zeros(2), np.array([0, 2])), b"")
+    page = release_page(CAMPAIGN, card(), {}, Trajectories(np.zeros(2), np.zeros(2), np.array([0, 2])), b"")
     style = page.partition("<style>")[2].partition("</style>")[0]
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     assert f"style-src 'sha256-{digest}';" in policy(page.encode())

@@ -39,7 +39,7 @@ def test_it_publishes(database: Database) -> None:
 def test_what_goes_wrong_is_told(
     database: Database, monkeypatch: pytest.MonkeyPatch, error: Exception, told: str
 ) -> None:
-    def fails(self: releases.Attempt, count: int) -> None:
+    def fails(self: releases.Attempt, count: int, address: str | None = None) -> None:
         raise error
 
     attempt = releases.begin(database, "trips", actor="test")

@@ -155,12 +155,18 @@ def publish(
     again: Annotated[
         bool, typer.Option("--again", help="Publish the campaign again after an interrupted attempt.")
     ] = False,
+    address: Annotated[
+        str,
+        typer.Option(help="Public address of the server, which the metadata of the release name."),
+    ] = "",
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
     """Make the release of a campaign: estimates, model, synthetic trips, and how well the model fits the reports."""
     from ldptrace.server import releases
+    from ldptrace.server.limits import check_address
 
+    check_address(address)
     store = database_of(data, database)
     begun = releases.begin(store, name, actor=actor(), again=again, count=count)
     attempt = releases.Attempt(store, name, begun)
@@ -176,7 +182,7 @@ def publish(
                     running.close()
                     running.enter_context(stages(stage))
 
-            attempt.make(count, tell)
+            attempt.make(count, tell, address=address or None)
     except BaseException as error:
         attempt.fail(str(error) or type(error).__name__)
         raise

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from datetime import date as Date
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ldptrace.cli.common import JsonOption, Progress, check_outputs, note, read_as, write_text
 from ldptrace.cli.reading import CrsOption, ZoneOption
 from ldptrace.errors import InputError
+
+if TYPE_CHECKING:
+    from ldptrace.products.sample import Sample
 
 SourceArgument = Annotated[
     Path,
@@ -59,9 +62,10 @@ def matrix(
     crs: CrsOption = None,
     timezone: ZoneOption = None,
 ) -> None:
-    """Write how many people travel from zone to zone.
+    """Write how many trips lead from zone to zone.
 
-    Each person counts once: a synthetic trip stands for one trip of one person, drawn at random.
+    If the promise of the trips is about persons, each person counts once, with one trip drawn at random; otherwise
+    every trip counts once.
     """
     from ldptrace.core.words import count
     from ldptrace.products.departures import checked_by
@@ -85,7 +89,7 @@ def matrix(
         f"{found.total:,.0f} trips between {count(len(found.zones), 'zone')} in {len(found.slots)} "
         f"{'matrix' if len(found.slots) == 1 else 'matrices'}: {', '.join(map(str, written))}"
     )
-    note_scaling(population)
+    note_counting(sample, population)
     if found.outside >= 0.5:
         note(f"{found.outside:,.0f} trips begin or end outside the zones and are not counted.")
 
@@ -104,9 +108,10 @@ def flows(
     crs: CrsOption = None,
     timezone: ZoneOption = None,
 ) -> None:
-    """Write how many people pass each street and take each turn.
+    """Write how many trips pass each street and take each turn.
 
-    Each person counts once: a synthetic trip stands for one trip of one person, drawn at random.
+    If the promise of the trips is about persons, each person counts once, with one trip drawn at random; otherwise
+    every trip counts once.
     """
     from ldptrace.products.files import checked_target
     from ldptrace.products.flows import WRITTEN, Flows
@@ -128,16 +133,14 @@ def flows(
         "length of the trips on them: "
         f"{', '.join(map(str, written))}"
     )
-    note_scaling(population)
+    note_counting(sample, population)
 
 
-def note_scaling(population: float | None) -> None:
-    """Print what numbers that are scaled to a population mean."""
+def note_counting(sample: Sample, population: float | None) -> None:
+    """Print what the numbers count, and to whom they are scaled."""
+    note(sample.counted_words)
     if population is not None:
-        note(
-            f"Numbers are scaled to {population:,.0f} people. Each person counts once, with one trip drawn at random: "
-            "these are not trips per day."
-        )
+        note(f"Numbers are scaled to {population:,.0f} people; they are not trips per day.")
 
 
 def profile(
@@ -200,7 +203,7 @@ def profile(
                 write_text(json.dumps(found.document(), indent=2), json_file)
             write_text(profile_page(found, title), page)
     note(f"{found.total:,.0f} trips: {page}")
-    note_scaling(population)
+    note_counting(sample, population)
 
 
 def statement(

@@ -75,6 +75,14 @@ def serve(
     trust_proxy: Annotated[
         str, typer.Option(help="Addresses of reverse proxies whose header X-Forwarded-For is trusted.")
     ] = "127.0.0.1",
+    public: Annotated[
+        str,
+        typer.Option(
+            "--address",
+            help="Public address of the server, such as https://collect.example, which releases name; by default the "
+            "address at which the server listens.",
+        ),
+    ] = "",
     trial_clock: Annotated[
         str | None,
         typer.Option(
@@ -95,12 +103,13 @@ def serve(
         from ldptrace.server.run import serve as run
     except ImportError as error:
         raise missing(error) from None
-    settings = Settings(max_body=max_body, rate=rate, burst=burst, timeout=timeout)
+    settings = Settings(max_body=max_body, rate=rate, burst=burst, timeout=timeout, address=public)
     if trial_clock is not None:
         from ldptrace.server.schedule import TrialClock
 
         settings = replace(settings, clock=TrialClock.of(trial_clock))
     with listen(host, port) as listening:
-        url = address(listening)
+        url = settings.address or address(listening)
+        settings = replace(settings, address=url)
         note(f"operators: {url}/operate   contributors: {url}/c/NAME")
         run(store, listening, settings, trust_proxy)

@@ -31,15 +31,17 @@ class TripsPerPerson:
 
     value: float
     std_error: float
-    # Share of people without a trip, and the assumed mean of the open class.
+    # Share of people without a trip, the assumed mean of the open class, and the fewest trips per person that are
+    # possible: everybody else had at least one.
     none: float
     open_mean: float = OPEN
+    least: float = 0.0
 
     @property
     def interval(self) -> tuple[float, float]:
         """An interval that contains the truth in nineteen of twenty collections."""
         half = WIDE * self.std_error
-        return round(max(self.value - half, 0.0), 12), round(self.value + half, 12)
+        return round(max(self.value - half, self.least), 12), round(self.value + half, 12)
 
     @property
     def assumption(self) -> str:
@@ -70,9 +72,13 @@ class TripsPerPerson:
         return [*said, PEOPLE]
 
 
-def trips_per_person(estimates: Estimates, open_mean: float = OPEN) -> TripsPerPerson | None:
+def trips_per_person(
+    estimates: Estimates, open_mean: float = OPEN, without: tuple[float, float] | None = None
+) -> TripsPerPerson | None:
     """Estimate the mean number of trips, or return None if nobody was asked. `open_mean` is the assumed mean of the
-    class "6 or more"."""
+    class "6 or more". `without` is the share of people without a trip with its standard error, as the answers to the
+    other questions tell it: then the result agrees with it.
+    """
     found = estimates.get("trips")
     if found is None or found.users == 0:
         return None
@@ -81,9 +87,20 @@ def trips_per_person(estimates: Estimates, open_mean: float = OPEN) -> TripsPerP
             f"the open class begins at {CLASSES[-1]} trips, its mean is at least that, got {open_mean!r}"
         )
     numbers = _numbers(open_mean)
-    value = float(numbers @ found.frequencies)
-    none = 1 - float(found.frequencies.sum())
-    return TripsPerPerson(value, _error(found, numbers), none, open_mean)
+    value, total = float(numbers @ found.frequencies), float(found.frequencies.sum())
+    error = _error(found, numbers)
+    if without is None:
+        return TripsPerPerson(value, error, 1 - total, open_mean)
+    # The classes add up to the share of people with a trip. Both are known with an error, and the difference is
+    # divided between them by their variances, as in a Kalman filter. The error of the result stays as it was, which is
+    # rather too large.
+    share, share_error = without
+    variance = float((found.std_errors**2).mean())
+    part = variance / (len(numbers) * variance + share_error**2)
+    apart = (1 - share) - total
+    none = min(max(1 - total - part * len(numbers) * apart, 0.0), 1.0)
+    value = max(value + part * apart * float(numbers.sum()), 1 - none)
+    return TripsPerPerson(value, error, none, open_mean, max(1 - none - WIDE * share_error, 0.0))
 
 
 def _numbers(open_mean: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

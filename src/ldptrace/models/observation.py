@@ -96,12 +96,20 @@ def overall(matches: Sequence[Match]) -> float:
     return sum(match.chi2 * match.answers for match in matches) / sum(match.answers for match in matches)
 
 
+def noise_reaches(answers: int) -> float:
+    """Mean squared misfit of this many answers that noise alone exceeds once in 1 / `ALARM` collections.
+
+    >>> round(noise_reaches(36), 2), round(noise_reaches(3600), 2)
+    (3.01, 1.13)
+    """
+    # Laurent and Massart's bound of the tail of chi2.
+    return 1 + math.sqrt(-4 * math.log(ALARM) / answers) - 2 * math.log(ALARM) / answers
+
+
 def beyond_noise(matches: Sequence[Match]) -> bool:
     """Whether answers are missed by more than noise explains: noise alone says so once in 1 / `ALARM` collections."""
     answers = sum(match.answers for match in matches)
-    # Laurent and Massart's bound of the tail of chi2.
-    bound = answers + math.sqrt(-4 * answers * math.log(ALARM)) - 2 * math.log(ALARM)
-    return answers > 0 and overall(matches) * answers > bound
+    return answers > 0 and overall(matches) > noise_reaches(answers)
 
 
 def clearly_missed(matches: Sequence[Match]) -> bool:
@@ -134,8 +142,11 @@ def beside_map(matches: Sequence[Match], alone: Sequence[Match]) -> str:
     """
     said = f"The map alone, without any report, misses the answers with chi2 {overall(alone):.2f} per answer"
     if not clearly_missed(alone):
+        worst = max(alone, key=lambda match: match.chi2)
         return (
-            f"{said}, which noise explains: the answers do not show that the reports add anything to the map."
+            f"{said}, and those to the worst question ({worst.question}) with {worst.chi2:.2f}. Noise alone reaches "
+            f"{noise_reaches(worst.answers):.2f} with the {worst.answers:,} answers of that question, so the answers "
+            "do not show that the reports add anything to the map."
         )
     return f"{said}; with the reports it is {overall(matches):.2f}."
 

@@ -30,6 +30,12 @@ DRAWN = 200_000
 SURE = 1.96
 # Replicates that are counted before their squares are added up: each takes as much memory as the numbers.
 AT_ONCE = 4
+# What a number counts, by the unit of the promise.
+ONE_EACH = (
+    "One trip of each person was drawn at random, however many trips they made. So somebody who travels often counts "
+    "as much as somebody who travels seldom."
+)
+EVERY = "Every trip counts once. So somebody who travels often counts more than somebody who travels seldom."
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +110,16 @@ class Sample:
     def promise(self) -> Mapping[str, Any] | None:
         """The privacy promise of the trips."""
         return self.trips.provenance
+
+    @property
+    def of_people(self) -> bool:
+        """Whether each trip is that of another person, so that numbers count people."""
+        return dict(self.promise or {}).get("unit") == "user"
+
+    @property
+    def counted_words(self) -> str:
+        """What a number counts, in words: the same for matrices, street counts and profiles."""
+        return ONE_EACH if self.of_people else EVERY
 
     def count(self, place: Ints, size: int, trip: Ints | None = None) -> Numbers:
         """Count the trips at each of `size` places, with their weights. `trip` has the trip of each entry; without it,

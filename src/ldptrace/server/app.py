@@ -94,6 +94,8 @@ ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/c/{name}/release/profile.html", pages.profile),
     ("GET", "/c/{name}/release/{round:number}", pages.released_page),
     ("GET", "/c/{name}/release/{round:number}/profile.html", pages.profile),
+    ("GET", "/c/{name}/release/{round:number}/{file}", pages.released_file),
+    ("GET", "/c/{name}/release/{file}", pages.released_file),
     ("GET", "/assets/{path:path}", pages.asset),
 )
 

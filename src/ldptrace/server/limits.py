@@ -33,6 +33,8 @@ class Settings:
     burst: float = 500.0
     # Seconds within which a request must arrive.
     timeout: float = 20.0
+    # The public address of the server, which releases name.
+    address: str = ""
     # What opens and closes campaigns and windows; a trial may have a quicker one.
     clock: Callable[[], float] = time.time
     # Set when the server is told to stop: streams, which never end by themselves, end then.
@@ -42,6 +44,18 @@ class Settings:
         for name in ("rate", "burst", "timeout"):
             if not math.isfinite(value := getattr(self, name)):
                 raise InputError(f"--{name} must be a finite number, got {value}")
+        check_address(self.address)
+
+
+def check_address(address: str) -> None:
+    """Raise an error unless the public address of a server is one of the web, or empty.
+
+    >>> check_address("https://collect.example/trips")
+    """
+    if address and not (
+        address.startswith(("https://", "http://")) and address.isascii() and address.isprintable()
+    ):
+        raise InputError(f"--address begins with https:// or http://, got {address[:80]!r}")
 
 
 class Arriving:

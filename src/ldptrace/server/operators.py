@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
 from typing import Any
 
 from starlette.requests import Request
@@ -17,6 +16,7 @@ from ldptrace.protocol.standing import START, Standing
 from ldptrace.server import campaigns, releases, standing, views
 from ldptrace.server.answers import TALLY_TYPE, JsonAnswer, read_body, read_json
 from ldptrace.server.campaigns import MAX_REPORTS, MIN_REPORTS, Numbers, Terms, plan_from_facts
+from ldptrace.server.downloads import file_answer
 from ldptrace.server.problems import bad_request, not_found
 from ldptrace.server.registry import About, Schedule, all_campaigns, audit_log, find
 from ldptrace.server.state import State
@@ -173,27 +173,10 @@ async def download(request: Request) -> Response:
 
 
 async def _file(request: Request, number: int | None) -> Response:
-    """A file of a campaign's release, or of one window's, part by part: it need not fit into the memory."""
     state, name, _ = await State.admit(request, "read")
     file = request.path_params["file"]
-    known = releases.is_file_name(file) and (number is None or number >= 0)
-    stored = releases.folder_of(number) + file
-    parts = await state.read(lambda session: releases.parts_of(session, name, stored)) if known else []
-    if not parts:
-        which = f"campaign {name}" if number is None else f"round {number + 1} of campaign {name}"
-        raise not_found(f"{which} has no file {file[:80]!r}")
-
-    def stream() -> Iterator[bytes]:
-        for part in parts:
-            with state.database.reading() as session:
-                yield releases.part(session, name, stored, part)
-
     shown = file if number is None else f"{number + 1}-{file}"
-    return StreamingResponse(
-        stream(),
-        media_type=releases.media_type(file),
-        headers={"content-disposition": f'attachment; filename="{name}-{shown}"'},
-    )
+    return await file_answer(state, name, number, file, f"{name}-{shown}")
 
 
 async def roads(request: Request) -> Response:

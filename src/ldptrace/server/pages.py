@@ -8,6 +8,7 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from ldptrace.server.downloads import file_answer
 from ldptrace.server.problems import Refused, ServerProblem, not_found
 from ldptrace.server.readme import PROFILE
 from ldptrace.server.registry import find_public
@@ -72,23 +73,33 @@ async def profile(request: Request) -> Response:
     return _made(await _released(request, PROFILE))
 
 
+async def released_file(request: Request) -> Response:
+    """A file of a release, or of one window's, for everybody."""
+    state, name, file = State.of(request), request.path_params["name"], request.path_params["file"]
+    number = await state.read(lambda session: _place(session, request))
+    return await file_answer(state, name, number, file, file)
+
+
 async def _released(request: Request, file: str) -> bytes:
-    """A file of a campaign's release or, where the address has a number, of that window's."""
+    """A page of a campaign's release or, where the address has a number, of that window's."""
     state, name = State.of(request), request.path_params["name"]
-    number: int | None = request.path_params.get("round")
-
-    def found(session: Session) -> bytes:
-        campaign = find_public(session, name)
-        if number is None:
-            return file_of(session, name, file) if campaign.state == "published" else b""
-        known = number in {one.round for one in published(session, name)}
-        return file_of(session, name, file, number - 1) if known else b""
-
-    data = await state.read(found)
+    data = await state.read(lambda session: file_of(session, name, file, _place(session, request)))
     if not data:
-        missing = "is not published" if number is None else f"has no release {number}"
-        raise not_found(f"campaign {name} {missing}")
+        raise not_found(f"the release of campaign {name} has no {file}")
     return data
+
+
+def _place(session: Session, request: Request) -> int | None:
+    """The place of a release that is published: None for that of a whole campaign."""
+    name, number = request.path_params["name"], request.path_params.get("round")
+    campaign = find_public(session, name)
+    if number is None:
+        if campaign.state != "published":
+            raise not_found(f"campaign {name} is not published")
+        return None
+    if number not in {one.round for one in published(session, name)}:
+        raise not_found(f"campaign {name} has no release {number}")
+    return int(number) - 1
 
 
 def _made(page: bytes) -> Response:

@@ -19,6 +19,7 @@ from ldptrace.curator.tally import findings
 from ldptrace.curator.trips import TripsPerPerson, trips_per_person
 from ldptrace.engines.local import Local
 from ldptrace.errors import FitWarning, InputError
+from ldptrace.io.provenance import checksum
 from ldptrace.methods.release import Release
 from ldptrace.models import fit_model
 from ldptrace.models.base import MobilityModel
@@ -30,7 +31,7 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.words import promise
 from ldptrace.roads import RoadNetwork, read_roads
 from ldptrace.server import series, travellers
-from ldptrace.server.readme import FIT, readme
+from ldptrace.server.readme import FIT, SUMS, Files, Stored, readme
 from ldptrace.server.registry import Campaign
 from ldptrace.server.release_page import DRAWN, release_page
 from ldptrace.server.remembered import Recalled, recalled
@@ -46,10 +47,12 @@ PROFILED = 20_000
 
 @dataclass(frozen=True)
 class Material:
-    """The input of a release in addition to tallies: the files of the road network, and the drawing of its streets."""
+    """The input of a release in addition to tallies: the files of the road network, the drawing of its streets, and the
+    public address of the release, if it is known."""
 
     network: dict[str, bytes] = field(default_factory=dict)
     streets: bytes = b""
+    address: str | None = None
 
 
 def write_release(
@@ -92,7 +95,8 @@ def write_release(
         draw = release.draw(drawn, np.random.default_rng(seed))
         Local().write(draw, out / f"synthetic.{kind}", release.labels(seed))
     tell("check the fit", 92)
-    each = trips_per_person(estimates)
+    share = model.without_trip
+    each = trips_per_person(estimates, without=None if share is None else (share.value, share.std_error))
     card: dict[str, Any] = {
         "campaign": campaign.name,
         "title": campaign.about.title,
@@ -112,17 +116,25 @@ def write_release(
     tell("write the profile and the documents", 94)
     card["notes"] += _profile(campaign, model, public, each, out)
     _text(out / FIT, json.dumps(card, indent=1))
-    _papers(campaign, plan, reports, out)
+    _papers(campaign, plan, reports, material.address, out)
     tell("write the page", 96)
-    files = sorted(
-        [*(path.name for path in out.iterdir() if path.is_file()), "README.md", "index.html", travellers.FILE]
-    )
     some = model.sample(min(DRAWN, drawn), np.random.default_rng())
     (out / travellers.FILE).write_bytes(
         travellers.written(model.sample(travellers.KEPT, np.random.default_rng()), plan)
     )
-    _text(out / "README.md", readme(campaign, card, files))
-    _text(out / "index.html", release_page(campaign, card, files, some, material.streets))
+    later = ("README.md", "index.html", SUMS)
+    _text(out / "README.md", readme(campaign, card, _listed(out, later)))
+    _text(out / "index.html", release_page(campaign, card, _listed(out, later[1:]), some, material.streets))
+    sums = _listed(out).items()
+    _text(out / SUMS, "".join(f"{stored.sha256}  {name}\n" for name, stored in sums if stored is not None))
+
+
+def _listed(out: Path, later: Sequence[str] = ()) -> Files:
+    """Return the files of the folder with sizes and checksums, and the names of those that are written later."""
+    found: dict[str, Stored | None] = {
+        path.name: Stored(path.stat().st_size, checksum(path)) for path in out.iterdir() if path.is_file()
+    }
+    return dict(sorted((found | dict.fromkeys(later)).items()))
 
 
 def _window(windows: Sequence[Recalled]) -> dict[str, Any]:
@@ -164,10 +176,10 @@ def _profile(
     return notes
 
 
-def _papers(campaign: Campaign, plan: Plan, reports: int, out: Path) -> None:
+def _papers(campaign: Campaign, plan: Plan, reports: int, address: str | None, out: Path) -> None:
     """Write the documents for registries and data-protection officers."""
     about = campaign.about
-    operator = Operator(about.organiser or None, product=about.title or campaign.name)
+    operator = Operator(about.organiser or None, product=about.title or campaign.name, url=address)
     promised = replace(Promise.of_plan(plan), users=reports)
     write_statement(promised, out, operator, out / "synthetic.parquet")
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from ldptrace.server.registry import Campaign, day, shown
 
 FIT = "fit.json"
+SUMS = "SHA256SUMS"
 PROFILE = "profile.html"
 FILES = {
     "README.md": "this text",
@@ -30,10 +32,36 @@ FILES = {
     "croissant.json": "Croissant metadata of the synthetic trips",
     "CITATION.cff": "how to cite the synthetic trips",
     FIT: "the promise, how well the model fits the answers, what was noticed",
+    SUMS: "checksums of all other files: `sha256sum -c SHA256SUMS` checks the files beside it",
 }
 
 
-def readme(campaign: Campaign, card: dict[str, Any], files: list[str]) -> str:
+class Stored(NamedTuple):
+    """The size and the SHA-256 of a file of a release."""
+
+    bytes: int
+    sha256: str
+
+    @property
+    def size(self) -> str:
+        """The size in a unit that people read.
+
+        >>> Stored(999, "").size, Stored(1_234_567, "").size
+        ('999 B', '1.2 MB')
+        """
+        size = float(self.bytes)
+        for unit in ("B", "kB", "MB"):
+            if size < 1000:
+                return f"{size:.3g} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+            size /= 1000
+        return f"{size:.1f} GB"
+
+
+# The files of a release by name; None for those that are written after the list.
+Files = Mapping[str, Stored | None]
+
+
+def readme(campaign: Campaign, card: dict[str, Any], files: Files) -> str:
     """Return the README of a release, in Markdown."""
     about = campaign.about
     lines = [f"# {about.title}", "", _who(campaign), "", *(f"{line}\n" for line in window_lines(card))]
@@ -47,8 +75,10 @@ def readme(campaign: Campaign, card: dict[str, Any], files: list[str]) -> str:
         *card["promise"]["explanation"],
         "",
     ]
-    lines += ["## Files", "", "| file | what it is |", "|---|---|"]
-    lines += [f"| `{name}` | {FILES.get(name, '')} |" for name in files]
+    lines += ["## Files", "", "| file | what it is | size | SHA-256 |", "|---|---|---|---|"]
+    for name, stored in files.items():
+        known = ("", "") if stored is None else (stored.size, f"`{stored.sha256}`")
+        lines.append(f"| [`{name}`]({name}) | {FILES.get(name, '')} | {known[0]} | {known[1]} |")
     lines += ["", "## How well the model fits", "", *_fit(card), ""]
     for title, key in (("Warnings of the fit", "warnings"), ("What looks unlike honest devices", "findings")):
         if card[key]:

@@ -100,9 +100,11 @@ a { color: var(--track); }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .92rem; }
 th, td { text-align: left; padding: .25rem .8rem .25rem 0; border-bottom: 1px solid var(--line); font-weight: normal; }
 th { color: var(--soft); } td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
+td.n { white-space: nowrap; } td.sum { font-size: .7rem; color: var(--soft); } td.sum code { white-space: normal; }
 code { overflow-wrap: anywhere; } td code { white-space: nowrap; } summary { cursor: pointer; color: var(--track); }
 @media (max-width: 32rem) { .files tr:first-child { display: none; } .files tr, .files td { display: block; }
-  .files td:first-child { border: 0; padding-bottom: 0; } }
+  .files td { border: 0; padding-bottom: 0; text-align: left !important; }
+  .files td:last-child { border-bottom: 1px solid var(--line); padding-bottom: .4rem; } }
 """
 
 

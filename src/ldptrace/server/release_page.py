@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ldptrace.server.readme import FILES, PROFILE, window_lines
+from ldptrace.server.readme import FILES, PROFILE, SUMS, Files, Stored, window_lines
 from ldptrace.server.registry import Campaign, shown
 from ldptrace.server.release_list import page_of
 from ldptrace.server.streets import STEPS
@@ -24,7 +24,7 @@ NUMBERS = ("Plan ", "Round ", "  ")
 
 
 def release_page(
-    campaign: Campaign, card: dict[str, Any], files: list[str], trips: Trajectories, streets: bytes
+    campaign: Campaign, card: dict[str, Any], files: Files, trips: Trajectories, streets: bytes
 ) -> str:
     """Return the page as HTML. `trips` are some of the synthetic trips, and `streets` is the drawing of the street
     map."""
@@ -32,10 +32,7 @@ def release_page(
     lines = card["promise"]["explanation"]
     asked = _paragraphs([line for line in lines if line.startswith(NUMBERS)])
     promise = _paragraphs([line for line in lines if not line.startswith(NUMBERS)])
-    rows = "".join(
-        f"<tr><td><code>{escape(name)}</code></td><td>{escape(FILES.get(name, '')).replace('`', '')}</td></tr>"
-        for name in files
-    )
+    rows = "".join(_row(name, stored) for name, stored in files.items())
     noticed = "".join(f"<li>{escape(text)}</li>" for text in (*card["warnings"], *card["findings"]))
     until = campaign.schedule.until
     body = f"""{_paragraphs(window_lines(card))}
@@ -52,11 +49,23 @@ def release_page(
 {_fit(card)}
 {f"<h2>What was noticed</h2><ul>{noticed}</ul>" if noticed else ""}
 <h2>Files</h2>
-<div class="scroll"><table class="files"><tr><th>file</th><th>what it is</th></tr>{rows}</table></div>"""
+<p>Everybody can download these files; <code>{SUMS}</code> has their checksums.</p>
+<div class="scroll"><table class="files"><tr><th>file</th><th>what it is</th><th class=n>size</th>
+<th>SHA-256</th></tr>{rows}</table></div>"""
     return page_of(campaign, "release", body, *([f"Open until {shown(until)}."] if until else []))
 
 
-def _profile(files: list[str]) -> str:
+def _row(name: str, stored: Stored | None) -> str:
+    """Return a file that can be downloaded as a row of the table."""
+    about = escape(FILES.get(name, "")).replace("`", "")
+    size, digits = ("", "") if stored is None else (stored.size, stored.sha256)
+    return (
+        f'<tr><td><a href="{escape(name)}"><code>{escape(name)}</code></a></td><td>{about}</td>'
+        f'<td class=n>{size}</td><td class="sum"><code>{digits}</code></td></tr>'
+    )
+
+
+def _profile(files: Files) -> str:
     if PROFILE not in files:
         return ""
     return f'<p><a href="{PROFILE}">Trips by hour, from where to where, how long and how fast</a></p>'

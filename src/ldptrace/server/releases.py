@@ -110,6 +110,7 @@ MEDIA_TYPES = {
     ".md": "text/markdown; charset=utf-8",
     ".yaml": "application/yaml",
     ".cff": "application/yaml",
+    "": "text/plain; charset=utf-8",
 }
 
 
@@ -199,12 +200,13 @@ class Attempt:
             self._set(session, state="failed", error=error[:500])
             note(session, "worker", "publish", self._name, "failed")
 
-    def make(self, count: int, tell: Tell | None = None) -> None:
-        """Make the release: `count` synthetic trips, 0 for as many as there are reports."""
+    def make(self, count: int, tell: Tell | None = None, *, address: str | None = None) -> None:
+        """Make the release: `count` synthetic trips, 0 for as many as there are reports. `address` is the public
+        address of the server, which the metadata of the release name."""
         with beating(self.beat):
-            self._make(count, tell or self.tell)
+            self._make(count, tell or self.tell, address)
 
-    def _make(self, count: int, tell: Tell) -> None:
+    def _make(self, count: int, tell: Tell, address: str | None) -> None:
         # Models and file formats are for the worker; a server starts without them.
         from ldptrace.server.publication import Material, write_release
 
@@ -215,7 +217,9 @@ class Attempt:
                 tallies = tallies_of(session, campaign, whole=True)
             else:
                 tallies = windows_until(session, campaign, self._number)
-            material = Material(network_of(session, name), streets_of(session, name))
+            place = "" if self._number is None else f"/{self._number + 1}"
+            own = f"{address.rstrip('/')}/c/{name}/release{place}" if address else None
+            material = Material(network_of(session, name), streets_of(session, name), own)
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder)
             write_release(campaign, tallies, material, count, out, tell)
@@ -330,6 +334,14 @@ def parts_of(session: Session, name: str, file: str) -> list[int]:
     """Return the numbers of the parts of a file."""
     found = session.rows("SELECT part FROM files WHERE campaign = ? AND name = ? ORDER BY part", name, file)
     return [number for (number,) in found]
+
+
+def size_of(session: Session, name: str, file: str) -> int:
+    """Return the number of bytes of a file, 0 if there is none."""
+    found = session.row(
+        "SELECT COALESCE(sum(length(data)), 0) FROM files WHERE campaign = ? AND name = ?", name, file
+    )
+    return 0 if found is None else int(found[0])
 
 
 def part(session: Session, name: str, file: str, number: int) -> bytes:

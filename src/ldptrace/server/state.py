@@ -101,7 +101,7 @@ class State:
         place = WHOLE if number is None else number
         worker = await asyncio.create_subprocess_exec(
             sys.executable,
-            *("-m", "ldptrace.server.worker", name, attempt, str(count), str(place)),
+            *("-m", "ldptrace.server.worker", name, attempt, str(count), str(place), self.settings.address),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.DEVNULL,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -113,7 +114,6 @@ def compare(
     If you start an interrupted comparison again, it continues where it stopped.
     """
     from ldptrace_lab.compare.contestants import contestants
-    from ldptrace_lab.compare.runs import Question
 
     who = contestants(methods, has_map=roads is not None)
     if tick is None and any(one.kind == "stream" for one in who):
@@ -126,8 +126,24 @@ def compare(
         "time": "auto" if time else "off",
     }
     out.mkdir(parents=True, exist_ok=True)
+    # Folders of results are shared: the real trips are beside them only while the processes read them, in a folder that
+    # nobody else can open.
+    with tempfile.TemporaryDirectory(prefix="ldptrace-compare-") as private:
+        questions = _questions([real, *(data or ())], reading, users, Path(private), shared)
+        found = _run(questions, who, wanted, seeds, out, jobs or os.cpu_count() or 1)
+    _show(found, out)
+    if found.failures:
+        raise typer.Exit(1)
+
+
+def _questions(
+    paths: list[Path], reading: Reading, users: int | None, folder: Path, shared: dict[str, Any]
+) -> list[Question]:
+    """Read the data sets, and put what is compared on into the folder."""
+    from ldptrace_lab.compare.runs import Question
+
     questions = []
-    for path in (real, *(data or ())):
+    for path in paths:
         # Somebody without a trip has nothing to compare.
         trips = read_input(path, replace(reading, min_points=1))
         trips = trips.take(trips.sizes > 0)
@@ -140,11 +156,8 @@ def compare(
                 f"the bounds of {path.name} are those of the data, as in the literature; a real plan has public ones"
             )
         title = path.name.split(".")[0]
-        questions.append(Question.of(trips, title, out, reading.bounds or trips.bounds(), **shared))
-    found = _run(questions, who, wanted, seeds, out, jobs or os.cpu_count() or 1)
-    _show(found, out)
-    if found.failures:
-        raise typer.Exit(1)
+        questions.append(Question.of(trips, title, folder, reading.bounds or trips.bounds(), **shared))
+    return questions
 
 
 def parse_epsilons(text: str) -> tuple[float, ...]:

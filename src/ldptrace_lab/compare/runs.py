@@ -58,7 +58,7 @@ class Question:
 
     @staticmethod
     def of(trips: Trajectories, title: str, folder: Path, bounds: Bounds, **shared: Any) -> Question:
-        """Keep the trips in the folder, where every process finds them."""
+        """Put the real trips where every process finds them, never into the folder of results."""
         digest = hashlib.blake2b(digest_size=8)
         for column in (trips.offsets, trips.x, trips.y, trips.t):
             if column is not None:

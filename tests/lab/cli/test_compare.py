@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cli_kit import run
-from ldptrace.io import read
+from ldptrace.core.trajectories import Trajectories
+from ldptrace_lab.compare import Question
 
 
 @pytest.fixture
@@ -25,27 +28,38 @@ def test_tables_and_files(file: Path, tmp_path: Path) -> None:
     )
     assert result.exit_code == 0, result.output
     assert "the paper's nine metrics" in result.stdout
-    assert {path.name for path in out.iterdir()} >= {
+    # Tables are shared: the real trips are not among them, nor anywhere else afterwards.
+    assert {path.name for path in out.iterdir()} == {
         "index.html",
         "results.csv",
         "results.md",
         "results.tex",
         "runs",
     }
+    assert not list(Path(tempfile.gettempdir()).glob("ldptrace-compare-*/data-*"))
     assert len(list((out / "runs").iterdir())) == 3
     again = run(*words, "--out", str(out), "--jobs", "1", "--grid", "3", "--users", "30")
     assert "bounds of trips.csv are those of the data" in again.stderr
 
 
 @pytest.mark.slow
-def test_trips_outside_the_bounds_are_not_compared(file: Path, tmp_path: Path) -> None:
+def test_trips_outside_the_bounds_are_not_compared(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared = []
+
+    def kept(trips: Trajectories, *rest: Any, **shared: Any) -> Question:
+        compared.append(len(trips))
+        return of(trips, *rest, **shared)
+
+    of = Question.of
+    monkeypatch.setattr(Question, "of", staticmethod(kept))
     with file.open("a") as lines:
         lines.write("99,70.5,70.5\n99,71.5,71.5\n")
     words = ["--methods", "paper", "--epsilons", "1", "--seeds", "1", "--grid", "3", "--bounds", "0,0,7,7"]
     result = run("compare", str(file), *words, "--jobs", "1", "--out", str(tmp_path / "out"))
     assert result.exit_code == 0, result.output
-    (kept,) = (tmp_path / "out").glob("data-*.parquet")
-    assert len(read(kept)) == 40
+    assert compared == [40]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.trips import TripsPerPerson
 from ldptrace.products.profile import Profile, profile_page
 from ldptrace.products.profile.page import privacy, sentences
-from ldptrace.products.sample import Sample
+from ldptrace.products.sample import EVERY, ONE_EACH, Sample
 
 STATED = {"epsilon": "1", "unit": "user", "users": 1000, "without_trip": {"value": 0.25, "std_error": 0.01}}
 
@@ -49,6 +49,13 @@ def test_trips_per_person_are_told_where_people_were_asked() -> None:
     assert "People made 1.5 trips each on average (the range is 1.3 to 1.7)." in sentences(asked)
     assert asked.document()["trips_per_person"]["value"] == 1.5
     assert profile().document()["trips_per_person"] is None
+
+
+def test_caveats_of_the_trips_and_what_counts_are_on_the_page() -> None:
+    alone = "The answers do not show that the reports add anything to the map."
+    assert alone in profile_page(profile(notes=[alone]))
+    for unit, words in (("user", ONE_EACH), ("trip", EVERY), ("trajectory", EVERY)):
+        assert words in profile_page(profile(unit=unit))
 
 
 def test_weaker_promises_are_on_the_page() -> None:

@@ -15,12 +15,6 @@ from ldptrace.products.statement.promise import Promise
 from ldptrace.products.zones import Squares
 
 HERE = Path(__file__).parent
-# What a number counts, by the unit of the promise.
-ONE_EACH = (
-    "One trip of each person was drawn at random, however many trips they made. So somebody who travels often counts "
-    "as much as somebody who travels seldom."
-)
-EVERY = "Every trip counts once. So somebody who travels often counts more than somebody who travels seldom."
 
 
 def profile_page(profile: Profile, title: str = "How people move here") -> str:
@@ -58,14 +52,15 @@ def profile_page(profile: Profile, title: str = "How people move here") -> str:
         second=profile.lengths.names[1],
         has_ranges=profile.lengths.numbers.low is not None,
         privacy=privacy(profile),
-        counted=ONE_EACH if dict(profile.sample.promise or {}).get("unit") == "user" else EVERY,
+        counted=profile.sample.counted_words,
+        notes=list(dict(profile.sample.promise or {}).get("notes") or ()),
     )
 
 
 def sentences(profile: Profile) -> list[str]:
     """Return the profile in a few sentences."""
     stated, total = dict(profile.sample.promise or {}), profile.total
-    each = ", one for each person who travelled" if stated.get("unit") == "user" else ""
+    each = ", one for each person who travelled" if profile.sample.of_people else ""
     found = [f"This page describes about {float(f'{total:.3g}'):,.0f} trips{each}."]
     if stated.get("users") and stated.get("without_trip"):
         share, error = 100 * with_trip(stated), 196 * float(stated["without_trip"]["std_error"])

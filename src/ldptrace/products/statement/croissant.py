@@ -62,7 +62,7 @@ def croissant(promise: Promise, operator: Operator, file: Path | None, version: 
         "name": operator.product,
         "description": f"Synthetic trips, drawn from a model fitted to randomised reports. {said}",
         "license": operator.license or OPERATOR,
-        "url": operator.url or "https://example.org/",
+        "url": operator.url or OPERATOR,
         "version": "1.0.0",
         "datePublished": operator.published,
         "creator": {"@type": "sc:Organization", "name": operator.name or OPERATOR},
