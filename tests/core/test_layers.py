@@ -6,23 +6,29 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyogrio
 import pytest
 import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forged_kit import database_with_a_secret, forged
 from ldptrace.core.layers import (
+    GEOPACKAGE,
     LINE,
     MULTI_LINE,
     MULTI_POINT,
     POINT,
     Shapes,
+    driver_of,
+    opened,
     read_layer,
     shapes_of,
     stated_crs,
     write_lines,
 )
 from ldptrace.errors import FormatError, InputError
+from ldptrace.roads import read_roads
 
 PLACES = st.tuples(st.integers(-9, 9), st.integers(-9, 9))
 LAYERS_OF_LINES = st.lists(PLACES, min_size=2, max_size=5)
@@ -156,3 +162,30 @@ def test_what_to_install_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "pyogrio", None)
     with pytest.raises(InputError, match=r"pyogrio is needed for this; install it with: pip install"):
         read_layer(tmp_path / "a.gpkg", ("Point",))
+
+
+@pytest.mark.parametrize("name", ["x.gpkg", "x.shp"])
+def test_a_file_that_names_other_files_is_not_followed(tmp_path: Path, name: str) -> None:
+    path = forged(tmp_path / name, tmp_path)
+    for read_it in (lambda: read_layer(path, ("LineString",)), lambda: stated_crs(path)):
+        with pytest.raises(FormatError, match="its content is neither a GeoPackage nor a Shapefile"):
+            read_it()
+    with pytest.raises(InputError, match="its content is neither"):
+        read_roads(path)
+
+
+def test_a_database_is_not_a_geopackage(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="neither a GeoPackage"):
+        driver_of(database_with_a_secret(tmp_path))
+
+
+def test_only_the_driver_of_the_file_opens_it(tmp_path: Path) -> None:
+    write_lines(tmp_path / "a.gpkg", "lines", [np.array([[0.0, 0.0], [1.0, 1.0]])], {}, "EPSG:4326")
+    every = pyogrio.list_drivers()
+    with opened(tmp_path / "a.gpkg") as (library, path):
+        assert set(library.list_drivers()) == {GEOPACKAGE}
+        assert path.is_absolute()
+        # Even if its first bytes were right, no other driver would be asked.
+        with pytest.raises(pyogrio.errors.DataSourceError):
+            library.read_info(forged(tmp_path / "x.vrt", tmp_path))
+    assert pyogrio.list_drivers() == every

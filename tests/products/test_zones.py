@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import shapely
 
+from forged_kit import forged
 from ldptrace.errors import DataWarning, InputError
 from ldptrace.products.zones import H3, Polygons, read_zones
 
@@ -139,9 +140,10 @@ def test_zones_without_ground_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("table.csv", "a,b\n1,2\n", "zones are polygons, this file has rows without a shape"),
+        ("table.csv", "a,b\n1,2\n", "neither a GeoPackage nor a Shapefile"),
+        ("list.geojson", '{"features": [7]}', "the zones cannot be read"),
         ("none.geojson", '{"type": "FeatureCollection", "features": []}', "this file has none"),
-        ("empty.geojson", "", r"cannot be read: .* not recognized as being in a supported file format$"),
+        ("empty.geojson", "", r"cannot be read: its content is neither a GeoPackage nor a Shapefile$"),
     ],
 )
 def test_other_files_are_refused_in_one_sentence(tmp_path: Path, name: str, text: str, said: str) -> None:
@@ -163,3 +165,19 @@ def test_files_without_polygons_are_refused(tmp_path: Path) -> None:
         read_zones(tmp_path / "text.geojson")
     with pytest.raises(InputError, match="there is no file"):
         read_zones(tmp_path / "none.gpkg")
+
+
+@pytest.mark.parametrize("name", ["x.gpkg", "x.shp", "x.geojson", "x.vrt"])
+def test_a_file_that_names_other_files_is_not_followed(tmp_path: Path, name: str) -> None:
+    naming = forged(tmp_path / name, tmp_path)
+    with pytest.raises(InputError, match="the zones cannot be read: its content is neither"):
+        read_zones(naming)
+
+
+def test_an_id_beside_the_properties_names_a_zone(tmp_path: Path) -> None:
+    shape = '{"type": "Polygon", "coordinates": [[[0, 0], [0, 1], [1, 1], [0, 0]]]}'
+    feature = f'{{"type": "Feature", "id": "north", "properties": null, "geometry": {shape}}}'
+    (tmp_path / "zones.geojson").write_text(f'{{"type": "FeatureCollection", "features": [{feature}]}}')
+    zones = read_zones(tmp_path / "zones.geojson")
+    assert isinstance(zones, Polygons)
+    assert zones.ids == ("north",)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pytest
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.server import streets as room
-from ldptrace.server.streets import STEPS, Place, drawing, places_in
+from ldptrace.server.streets import STEPS, Place, places_in
 from server_kit import SINGLE, streets
 
 OSM = """<?xml version="1.0"?><osm version="0.6">
@@ -25,7 +24,7 @@ OSM = """<?xml version="1.0"?><osm version="0.6">
 
 def test_nodes_with_a_name(tmp_path: Path) -> None:
     rows = "id,lon,lat,Name,place\n1,13.4,52.5,Mitte,suburb\n2,13.5,52.6,,\n3,x,52.6,Nowhere,\n4,13,52,Berlin,city\n"
-    (tmp_path / "nodes.csv.gz").write_bytes(gzip.compress(rows.encode()))
+    (tmp_path / "nodes.csv").write_text(rows)
     assert places_in(tmp_path) == [Place(13.4, 52.5, "Mitte", 3), Place(13.0, 52.0, "Berlin", 0)]
 
 
@@ -41,12 +40,8 @@ def test_places_of_openstreetmap(tmp_path: Path) -> None:
     assert places_in(tmp_path / "town.osm") == [Place(13.4, 52.5, "Mitte", 3)]
 
 
-def files(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
-
-
 def drawn(folder: Path, plan: Plan = SINGLE) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(drawing(plan, files(folder)))
+    found: dict[str, Any] = json.loads(room.drawn(plan, folder))
     return found
 
 
@@ -105,7 +100,8 @@ def test_networks_in_other_coordinates_are_brought_to_the_plan(tmp_path: Path) -
     text = json.dumps({"type": "FeatureCollection", "features": [feature]})
     grid = Grid((1446000.0, 6800000.0, 1560000.0, 6914000.0), 6)
     plan = Plan.single_report(grid, 1, crs="EPSG:3857")
-    [one] = json.loads(drawing(plan, {"town.geojson": text.encode()}))["lines"][2]
+    (tmp_path / "town.geojson").write_text(text)
+    [one] = drawn(tmp_path / "town.geojson", plan)["lines"][2]
     (x0, y0), (x1, _) = ends(one)
     assert 0 <= x0 < 100
     assert abs(x1 - STEPS) < 120

@@ -1,10 +1,15 @@
 """GeoPackage and Shapefile: layers of points and lines, read and written with pyogrio, which is an extra.
 
 Geometries are parsed from well-known binary into columns, without any other library.
+
+The library behind pyogrio, GDAL, recognises files by their content, and some of its formats are documents that name
+other files, databases and addresses to open. So a file is opened only if its first bytes are those of a GeoPackage or a
+Shapefile, and with the driver of this format alone.
 """
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -171,7 +176,7 @@ class Layer:
 
 def read_layer(path: Path, kinds: Sequence[str], prefer: str | None = None) -> Layer:
     """Read the preferred layer of a file, or the first layer with geometries of these kinds (`Point`, `LineString`)."""
-    with _opened(path) as pyogrio:
+    with opened(path) as (pyogrio, path):
         # A layer of any geometries says that its kind is unknown.
         held = ("Unknown", *kinds)
         layers = [
@@ -192,7 +197,7 @@ def read_layer(path: Path, kinds: Sequence[str], prefer: str | None = None) -> L
 
 def stated_crs(path: Path) -> str | None:
     """Return the coordinate system of the first layer, also if it has no rows."""
-    with _opened(path) as pyogrio:
+    with opened(path) as (pyogrio, path):
         return _label(pyogrio.read_info(path)["crs"])[0]
 
 
@@ -219,17 +224,63 @@ def write_lines(
         )
 
 
+# The drivers that are meant, by GDAL's names, with the bytes that their files begin with: where, and which.
+GEOPACKAGE, SHAPEFILE = "GPKG", "ESRI Shapefile"
+_MAGIC: dict[str, tuple[tuple[int, tuple[bytes, ...]], ...]] = {
+    GEOPACKAGE: ((0, (b"SQLite format 3\0",)), (68, (b"GPKG", b"GP10", b"GP11"))),
+    SHAPEFILE: ((0, (b"\x00\x00\x27\x0a",)), (28, (b"\xe8\x03\x00\x00",))),
+}
+_HEADER = 100
+# The drivers of GDAL belong to the process, and so does the right to change them.
+_DRIVERS = threading.RLock()
+
+
+def driver_of(path: Path) -> str:
+    """Return the driver that reads a file, by its first bytes. Any other file is an error."""
+    with path.open("rb") as file:
+        head = file.read(_HEADER)
+    for name, marks in _MAGIC.items():
+        if all(head.startswith(known, at) for at, known in marks):
+            return name
+    raise FormatError("cannot be read: its content is neither a GeoPackage nor a Shapefile")
+
+
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
-    """Give the library pyogrio, and turn its errors into errors of this package."""
+def opened(path: Path) -> Iterator[tuple[Any, Path]]:
+    """Give the library pyogrio with the driver of this file alone, and the path to open. Errors of the library become
+    errors of this package."""
     pyogrio = needed("pyogrio", "roads")
-    with warnings.catch_warnings():
+    name = driver_of(path)
+    with warnings.catch_warnings(), only_driver(name):
         # What comes through a pipe has no name of its own.
         warnings.filterwarnings("ignore", ".*non conformant file extension", RuntimeWarning)
         try:
-            yield pyogrio
+            # A path from the root cannot be taken for the name of a virtual file system.
+            yield pyogrio, path.resolve()
         except (pyogrio.errors.DataSourceError, pyogrio.errors.DataLayerError) as error:
             raise FormatError(f"cannot be read: {str(error).splitlines()[0]}") from None
+
+
+@contextmanager
+def only_driver(name: str) -> Iterator[None]:
+    """Leave GDAL one driver, and give it back the others afterwards."""
+    pyogrio = needed("pyogrio", "roads")
+    with _DRIVERS:
+        before = pyogrio.get_gdal_config_option("GDAL_SKIP")
+        others = ",".join(other for other in pyogrio.list_drivers() if other != name)
+        try:
+            _register(pyogrio, others)
+            if set(pyogrio.list_drivers()) - {name}:
+                raise FormatError("cannot be read: the drivers of GDAL cannot be limited")
+            yield
+        finally:
+            _register(pyogrio, before)
+
+
+def _register(pyogrio: Any, without: str | None) -> None:
+    """Register the drivers of GDAL again, without these."""
+    pyogrio.set_gdal_config_options({"GDAL_SKIP": without})
+    pyogrio._ogr._register_drivers()
 
 
 def _label(crs: str | None, shapes: Shapes | None = None) -> tuple[str | None, tuple[str, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -12,11 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from ldptrace.core import layers
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.crs import WGS84, is_geographic, transform
 from ldptrace.core.extras import needed
 from ldptrace.core.words import count
 from ldptrace.errors import DataWarning, FormatError, InputError
+from ldptrace.io.geojson import stated_crs
 from ldptrace.protocol.grid import Bounds
 
 # Columns that name a zone, in the order in which they are looked for.
@@ -206,9 +209,9 @@ def _frame(path: Path) -> Any:
             warnings.filterwarnings("ignore", "More than one layer found")
             # Corners that are no numbers are looked for below.
             warnings.filterwarnings("ignore", "invalid value encountered")
-            frame = geopandas.read_file(path)
+            frame = _of_features(geopandas, path) if _is_json(path) else _of_layer(geopandas, path)
     except Exception as error:  # GDAL's drivers fail in many ways, all of which mean the same here
-        reason = str(error).partition(";")[0].rstrip(".")
+        reason = str(error).partition(";")[0].rstrip(".").removeprefix("cannot be read: ")
         raise FormatError(f"{path}: the zones cannot be read: {reason}") from None
     kinds: set[str] = set()
     if len(frame):
@@ -219,6 +222,36 @@ def _frame(path: Path) -> Any:
             f"{path}: zones are polygons, this file has {', '.join(sorted(kinds - POLYGONS)) or 'none'}"
         )
     return frame
+
+
+def _is_json(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+
+
+def _of_features(geopandas: Any, path: Path) -> Any:
+    """Read the features of GeoJSON. An id beside the properties is a column `id`."""
+    document = json.loads(path.read_bytes())
+    single = document if "geometry" in document else {"geometry": document}
+    features = [
+        {
+            "geometry": feature["geometry"],
+            "properties": {
+                **({"id": feature["id"]} if "id" in feature else {}),
+                **(feature.get("properties") or {}),
+            },
+        }
+        for feature in document.get("features", [single])
+    ]
+    if not features:
+        return geopandas.GeoDataFrame()
+    return geopandas.GeoDataFrame.from_features(features, crs=stated_crs(path))
+
+
+def _of_layer(geopandas: Any, path: Path) -> Any:
+    """Read the first layer of a GeoPackage or a Shapefile."""
+    with layers.opened(path) as (_, resolved):
+        return geopandas.read_file(resolved, engine="pyogrio")
 
 
 def _repaired(shapes: Any, names: Sequence[str], path: Path) -> Any:

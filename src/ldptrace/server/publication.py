@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import secrets
-import tempfile
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -29,8 +28,8 @@ from ldptrace.products.sample import Sample
 from ldptrace.products.statement import Operator, Promise, write_statement
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.words import promise
-from ldptrace.roads import RoadNetwork, read_roads
-from ldptrace.server import series, travellers
+from ldptrace.roads import RoadNetwork
+from ldptrace.server import fence, series, travellers
 from ldptrace.server.readme import FIT, SUMS, Files, Stored, readme
 from ldptrace.server.registry import Campaign
 from ldptrace.server.release_page import DRAWN, release_page
@@ -78,7 +77,7 @@ def write_release(
         _text(out / f"tally-{tally.round + 1}.json", tally.to_json())
     _text(out / "estimates.json", estimates.to_json())
     tell("read the streets" if network else "fit the model", 8)
-    public = _streets(network, out)
+    public = _streets(network)
     tell("fit the model", 10)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", FitWarning)
@@ -198,15 +197,9 @@ def _fitting(tell: Tell) -> Callable[[float], None]:
     return progress
 
 
-def _streets(network: dict[str, bytes], out: Path) -> RoadNetwork | None:
-    """Read the road network of the campaign."""
-    if not network:
-        return None
-    with tempfile.TemporaryDirectory(dir=out) as folder:
-        for name, data in network.items():
-            (Path(folder) / name).write_bytes(data)
-        path = Path(folder) / next(iter(network)) if len(network) == 1 else Path(folder)
-        return replace(read_roads(path), name=" and ".join(network))
+def _streets(files: dict[str, bytes]) -> RoadNetwork | None:
+    """Read the road network of the campaign, which came from outside."""
+    return replace(fence.network(files), name=" and ".join(files)) if files else None
 
 
 def _reports(tallies: list[tuple[Plan, Tally]]) -> int:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ldptrace.errors import InputError, LdptraceError
+from ldptrace.server import fence
 from ldptrace.server.problems import Refused, wrong_state
 from ldptrace.server.registry import Campaign, find, note
 from ldptrace.server.seen import erase
@@ -310,14 +311,11 @@ def keep_roads(database: Database, name: str, files: dict[str, bytes], *, actor:
 
 def _draw_streets(database: Database, name: str, plan: Plan) -> None:
     """Store the drawing of the streets, unless files of the network are still missing."""
-    # Road networks take a second to load, which a server that only counts need not spend.
-    from ldptrace.server.streets import drawing
-
     with database.reading() as session:
         network = network_of(session, name)
     try:
-        data = drawing(plan, network)
-    except (LdptraceError, ImportError):
+        data = fence.drawing(plan, network)
+    except LdptraceError:
         return
     with database.writing() as session:
         session.run("DELETE FROM files WHERE campaign = ? AND name = ?", name, STREETS)

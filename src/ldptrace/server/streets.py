@@ -5,10 +5,7 @@ the road network and the bounds of the plan, which are public.
 from __future__ import annotations
 
 import csv
-import gzip
-import io
 import json
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,8 +37,7 @@ class Place:
 def places_in(path: Path) -> list[Place]:
     """Return the named places of a network, if its format has any."""
     if path.is_dir():
-        found = [one for one in (path / "nodes.csv", path / "nodes.csv.gz") if one.exists()]
-        return _of_nodes(found[0]) if found else []
+        return _of_nodes(path / "nodes.csv") if (path / "nodes.csv").exists() else []
     if ".osm" in path.name.lower() or path.suffix.lower() == ".pbf":
         return _of_openstreetmap(path)
     return []
@@ -49,8 +45,11 @@ def places_in(path: Path) -> list[Place]:
 
 def _of_nodes(path: Path) -> list[Place]:
     """Return nodes with a text in the column `name`. The column `place` has the kind of place."""
-    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    rows = csv.DictReader(io.StringIO(data.decode("utf-8-sig", "replace")))
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        return _of_rows(csv.DictReader(file))
+
+
+def _of_rows(rows: csv.DictReader[str]) -> list[Place]:
     columns = {name.strip().lower(): name for name in rows.fieldnames or ()}
     x, y = (next((columns[name] for name in names if name in columns), None) for names in (X, Y))
     if "name" not in columns or x is None or y is None:
@@ -103,21 +102,12 @@ MOST_NAMES, APART = 30, 0.09
 WIDE, MIDDLE = 1, 2
 
 
-def drawing(plan: Plan, files: dict[str, bytes]) -> bytes:
-    """Return the drawing of a road network as JSON: three lists of lines, from wide to thin, and names with their
-    positions.
+def drawn(plan: Plan, path: Path) -> bytes:
+    """Return the drawing of a road network in a file or folder as JSON: three lists of lines, from wide to thin, and
+    names with their positions.
 
     A line is its first point and then steps from point to point, in `STEPS` of the bounds, y upwards.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        for name, data in files.items():
-            (Path(folder) / name).write_bytes(data)
-        path = Path(folder) / next(iter(files)) if len(files) == 1 else Path(folder)
-        return drawn(plan, path)
-
-
-def drawn(plan: Plan, path: Path) -> bytes:
-    """Return the drawing of a network in a file or folder."""
     from ldptrace.roads import read_roads
 
     roads = read_roads(path)

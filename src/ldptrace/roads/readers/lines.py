@@ -317,7 +317,7 @@ def read_geojson(path: Path, mode: Mode) -> Streets:
 
 
 def read_ogr(path: Path, mode: Mode) -> Streets:
-    """Read the streets of a GeoPackage, a Shapefile, or another file of lines that GDAL reads."""
+    """Read the streets of a GeoPackage or a Shapefile."""
     # OSMnx names its two layers nodes and edges.
     layer = read_layer(path, ("LineString",), prefer="edges")
     shapes = layer.shapes.only((LINE, MULTI_LINE))
