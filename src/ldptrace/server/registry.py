@@ -119,7 +119,7 @@ class Campaign:
     about: About
     state: str
     round: int
-    # Under this id the plan was published; that of `plan`, unless it is of a draft of the protocol.
+    # The id of `plan`, as it is stored.
     plan_id: str
     plan: Plan
     min_reports: int

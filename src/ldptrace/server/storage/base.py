@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from ldptrace.errors import LdptraceError
-from ldptrace.server.storage.migrations import migrate
 from ldptrace.server.storage.schema import VERSION, statements
 from ldptrace.server.storage.session import Session
 
@@ -79,26 +78,22 @@ class Database(ABC):
             _close_each(self._open)
 
     def prepare(self) -> None:
-        """Make the tables of a new database, or update tables of an earlier version. A later version is refused."""
+        """Make the tables of a new database. Tables of another version are refused."""
         with self.writing() as session:
             self._lock_schema(session)
             found = VERSION
             if session.has_table("meta"):
                 found = self._version(session)
-                if found < VERSION:
-                    migrate(session, found, self._words())
-                    session.run("UPDATE meta SET value = ? WHERE key = 'version'", str(VERSION))
             elif not self._may_make:
                 raise self._foreign()
             else:
                 for statement in statements(**self._words()):
                     session.run(statement)
                 session.run("INSERT INTO meta (key, value) VALUES ('version', ?)", str(VERSION))
-        if found > VERSION:
+        if found != VERSION:
             self.close()
             raise StorageUnavailable(
-                f"the database has version {found}, this program knows versions up to {VERSION}: "
-                "use the ldptrace that wrote it, or a newer one"
+                f"the database has version {found}, this program knows version {VERSION}: use the ldptrace that wrote it"
             )
 
     def _version(self, session: Session) -> int:
