@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -13,10 +14,12 @@ import pytest
 
 from audit_kit import ONE_GRR
 from cli_kit import run
-from clients_kit import CLIENTS, java_jar
+from clients_kit import CLIENTS, java_jar, java_tests
 from histories_kit import History
 from ldptrace.audit import CommandDevice, audit
 from ldptrace.audit.driven import reports_of, trip_lines
+from ldptrace.curator.opening import CuratorKey
+from ldptrace.device.sealing import Sealer
 from ldptrace.protocol.canonical import dumps
 from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.grid import Grid
@@ -25,6 +28,7 @@ from ldptrace.protocol.questions import Start
 from ldptrace.protocol.randomizers import GRR
 from ldptrace.protocol.reports import Report, read_report
 from ldptrace.protocol.round import Ask, Round
+from ldptrace.protocol.seals import bound_info, label_bytes
 from ldptrace.protocol.standing import Standing
 from programs_kit import require
 from statistics_kit import assert_same_categories
@@ -139,3 +143,40 @@ def test_the_command_audits_any_client(
     result = run("audit", "plan.json", *options, f"{sys.executable} redraws.py {{ledgers}}")
     assert result.exit_code == 1
     assert "The ledger does not keep its word that a retry gets the same bytes" in result.stdout
+
+
+def test_seals_of_one_client_are_opened_by_another(request: pytest.FixtureRequest) -> None:
+    """Python seals and JavaScript and Java open, and the other way round."""
+    key, text = CuratorKey.drawn(), b"a report of one size"
+    info, label = bound_info("ab" * 32), label_bytes(2913)
+    bound = [key.public.hex(), info.hex(), label.hex()]
+    tests = java_tests(request.config)
+
+    def node(call: str) -> str:
+        code = (
+            f"import {{ seal }} from '{CLIENTS}/js/src/seals.js'; import {{ open }} from '{CLIENTS}/js/test/seals.js';"
+            "import { bytes, hex } from '" + f"{CLIENTS}/js/test/check.js';"
+            "const [point, info, label, data, secret] = process.argv.slice(1).map(bytes);"
+            f"console.log(hex(await {call}));"
+        )
+        return f"{require('Node')}\0--input-type=module\0-e\0{code}\0--"
+
+    def said(command: str, *given: str) -> bytes:
+        done = subprocess.run(
+            [*command.split("\0"), *given], capture_output=True, text=True, timeout=60, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return bytes.fromhex(done.stdout)
+
+    java = f"java\0-cp\0{tests}\0org.ldptrace.device.Sealing"
+    sealed = {
+        "python": Sealer.of_plan(key.public, "ab" * 32).seal(text, 2913),
+        "javascript": said(node("seal(point, info, label, data)"), *bound, text.hex()),
+        "java": said(f"{java}\0seal", *bound, text.hex()),
+    }
+    for name, data in sealed.items():
+        assert len(data) == len(text) + 81
+        assert key.opener("ab" * 32).open(data, label) == text, name
+        opened = said(node("open({ secret, point, info, label }, data)"), *bound, data.hex(), key.text)
+        assert opened == text, name
+        assert said(f"{java}\0open", key.text, *bound, data.hex()) == text, name

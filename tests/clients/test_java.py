@@ -23,13 +23,14 @@ from taker_kit import server
 pytestmark = pytest.mark.slow
 
 VECTORS = ROOT / "protocol" / "vectors" / "v1"
+SEALS = ROOT / "protocol" / "vectors" / "v2" / "seals.json"
 OF_A_PLAN = ("reports", "rejected_reports", "tallies")
 MOST_BYTES = 100_000
 # The first Android with what the client uses is 5.0: no java.time, no java.nio.file, no streams, no Optional.
 ANDROID = re.compile(
-    r"java/(lang/[A-Z][\w$]*|io/\w+|math/\w+|net/\w+|security/\w+|nio/(charset|channels)/\w+|text/\w+|"
+    r"java/(lang/[A-Z][\w$]*|io/\w+|math/\w+|net/\w+|security/((interfaces|spec)/)?\w+|nio/(charset|channels)/\w+|text/\w+|"
     r"util/(ArrayList|Arrays|Collection|Collections|HashMap|HashSet|Iterator|Date|LinkedHashMap|List|Locale|Map(\$Entry)?|Set|TimeZone|"
-    r"TreeMap)|util/regex/\w+|lang/invoke/[\w$]+)"
+    r"TreeMap)|util/regex/\w+|lang/invoke/[\w$]+)|javax/crypto/(spec/)?\w+"
 )
 # Methods of these classes that later Androids have.
 LATER = {
@@ -82,6 +83,12 @@ def test_every_vector(tests: str) -> None:
     index = json.loads((VECTORS / "index.json").read_text())
     tried = {line.split()[1]: int(line.split()[2]) for line in lines}
     assert tried == {name: vectors_in(VECTORS / name) for name in index}
+
+
+def test_every_seal(tests: str) -> None:
+    listed = json.loads(SEALS.read_text())
+    count = sum(map(len, listed.values()))
+    assert java("-cp", tests, "org.ldptrace.device.Sealing", "vectors", SEALS) == f"tried {count}\n"
 
 
 def vectors_in(path: Path) -> int:

@@ -9,7 +9,7 @@ const VERSION = 1;
 const [PLAN, ROUND, GROUP, WINDOW, ID] = [1, 17, 18, 19, 23];
 const PLAN_BYTES = 16;
 
-const hexBytes = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+export const hexBytes = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 
 /** The asks that a member of this group answers. */
 export function askedOf(round, group) {

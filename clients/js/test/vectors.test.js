@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { PROBLEMS } from "../index.js";
 import { deviceFailures, failures, FILES, gather } from "./check.js";
 import { clockFailures, delayFailures, ledgerFailures, otherFailures, sourceFailures, unreadableFailures } from "./properties.js";
+import { sealFailures } from "./seals.js";
 
 const protocol = new URL("../../../protocol/", import.meta.url);
 const load = (name) => JSON.parse(readFileSync(new URL(name, protocol), "utf8"));
@@ -13,6 +14,8 @@ const vectors = await gather((file) => load(`vectors/v1/${file}`));
 for (const file of FILES) {
   test(file, async () => assert.deepEqual(await failures(file, vectors), []));
 }
+
+test("seals", async () => assert.deepEqual(await sealFailures(load("vectors/v2/seals.json")), []));
 
 test("what a device refuses and remembers", async () => assert.deepEqual(await deviceFailures(vectors), []));
 

@@ -1,0 +1,91 @@
+"""Open sealed reports with the curator's private key, which no other program has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ldptrace.core.extras import needed
+from ldptrace.protocol.seals import POINT_BYTES, SEAL_BYTES, Schedule, bound_info, label_bytes
+
+
+class CuratorKey:
+    """The curator's private key of one plan. Its text is 64 hexadecimal digits.
+
+    >>> key = CuratorKey.drawn()
+    >>> CuratorKey.from_text(key.text).public == key.public
+    True
+    """
+
+    def __init__(self, key: Any) -> None:
+        self._key = key
+
+    @staticmethod
+    def drawn() -> CuratorKey:
+        """Draw a new key."""
+        ec = _ec()
+        return CuratorKey(ec.generate_private_key(ec.SECP256R1()))
+
+    @staticmethod
+    def from_text(text: str) -> CuratorKey:
+        """Return the key that `text` stands for."""
+        ec = _ec()
+        return CuratorKey(ec.derive_private_key(int(text, 16), ec.SECP256R1()))
+
+    @property
+    def text(self) -> str:
+        return f"{self._key.private_numbers().private_value:064x}"
+
+    @property
+    def public(self) -> bytes:
+        """The public key, as it stands in the plan."""
+        numbers = self._key.public_key().public_numbers()
+        return b"\x04" + bytes(numbers.x.to_bytes(32, "big") + numbers.y.to_bytes(32, "big"))
+
+    def opener(self, plan_id: str) -> Opener:
+        """Return what opens the seals of a plan."""
+        return Opener(self, bound_info(plan_id))
+
+    def agreed(self, point: bytes) -> bytes | None:
+        """Return the secret shared with the holder of another key, or None if `point` is not a public key."""
+        ec = _ec()
+        try:
+            theirs = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point)
+        except ValueError:
+            return None
+        return bytes(self._key.exchange(ec.ECDH(), theirs))
+
+
+class Opener:
+    """Opens the seals of one plan."""
+
+    def __init__(self, key: CuratorKey, info: bytes) -> None:
+        self._key = key
+        self._schedule = Schedule(key.public, info)
+        self._cipher = needed("cryptography.hazmat.primitives.ciphers.aead", "shuffled").AESGCM
+        self._broken = needed("cryptography.exceptions", "shuffled").InvalidTag
+
+    def open(self, sealed: bytes, label: bytes) -> bytes | None:
+        """Return the report in a seal, or None if it was sealed for another key, plan or label, or was changed."""
+        if len(sealed) < SEAL_BYTES or sealed[0] != 4:
+            return None
+        point = sealed[:POINT_BYTES]
+        agreed = self._key.agreed(point)
+        if agreed is None:
+            return None
+        keys = self._schedule.keys(agreed, point)
+        try:
+            return bytes(self._cipher(keys.key).decrypt(keys.nonce, sealed[POINT_BYTES:], label))
+        except self._broken:
+            return None
+
+    def open_all(self, sealed: Iterable[bytes], window: int | None) -> tuple[list[bytes], int]:
+        """Return the reports of a batch in their order, and the number of seals that cannot be opened."""
+        label = label_bytes(window)
+        found = [self.open(one, label) for one in sealed]
+        reports = [report for report in found if report is not None]
+        return reports, len(found) - len(reports)
+
+
+def _ec() -> Any:
+    return needed("cryptography.hazmat.primitives.asymmetric.ec", "shuffled")
