@@ -10,11 +10,10 @@ import subprocess
 import sys
 import time
 
-SPEED = ("start", "files", "pipeline", "plain_loop", "path_model", "size", "ngram", "evaluation", "server")
+SPEED = ("start", "files", "pipeline", "path_model", "size", "evaluation", "server")
 OTHERS = (
     "utility",
     "ablation",
-    "joint_report",
     "scaling",
     "granularity",
     "streets",
@@ -24,13 +23,11 @@ OTHERS = (
     "published_randomizer",
     "wire",
     "clients",
-    "ordinal",
     "time",
     "standing",
     "year",
     "streams",
     "absent",
-    "prior",
 )
 
 

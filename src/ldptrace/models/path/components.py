@@ -20,8 +20,8 @@ from ldptrace.models.prior import PriorComponent
 from ldptrace.protocol.lattice import TURNS
 
 # Variances are first guesses: what fits of Oldenburg and of four generated cities find where noise is small
-# (benchmarks/prior.py), but a tenth at most: with larger ones a fit follows answers that are nothing but noise. How far
-# they may be off, as the standard deviation of the logarithm.
+# (docs/lab/path-model.md), but a tenth at most: with larger ones a fit follows answers that are nothing but noise.
+# How far they may be off, as the standard deviation of the logarithm.
 _SPREAD = 2.0
 # Smooth components are kept up to this share of their largest eigenvalue.
 _SPECTRUM = 1e-3

@@ -93,7 +93,7 @@ class Database(ABC):
         if found != VERSION:
             self.close()
             raise StorageUnavailable(
-                f"the database has version {found}, this program knows version {VERSION}: use the ldptrace that wrote it"
+                f"the database has version {found}, this program knows {VERSION}: use the ldptrace that wrote it"
             )
 
     def _version(self, session: Session) -> int:
