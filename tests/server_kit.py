@@ -33,11 +33,11 @@ from ldptrace.server import campaigns, registry, releases, tallies, tokens, view
 from ldptrace.server.app import create_app
 from ldptrace.server.campaigns import Numbers, Terms
 from ldptrace.server.counting import Counter, Submission
-from ldptrace.server.limits import Settings
-from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.registry import About, Schedule
 from ldptrace.server.state import State
 from ldptrace.server.storage import Database, open_database
+from ldptrace.web.limits import Settings
+from ldptrace.web.problems import Refused, ServerProblem
 from ports_kit import free_port
 from programs_kit import require
 

@@ -13,9 +13,9 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.standing import Standing
 from ldptrace.server import campaigns, registry, tokens
 from ldptrace.server.counting import Counter, Submission
-from ldptrace.server.problems import Refused
 from ldptrace.server.standing import close_windows
 from ldptrace.server.storage import open_database
+from ldptrace.web.problems import Refused
 from server_kit import SINGLE, TELLING, answered, of, opened, telling_report
 
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from ldptrace.protocol.problems import Problem
-from ldptrace.server.problems import ServerProblem
+from ldptrace.web.problems import ServerProblem
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to" / "troubleshooting.md").read_text(encoding="utf-8")

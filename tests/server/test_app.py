@@ -18,7 +18,7 @@ from schemathesis.specs.openapi.checks import (
 
 from ldptrace.protocol.problems import Problem
 from ldptrace.server.app import ROUTES, openapi_text
-from ldptrace.server.problems import ServerProblem
+from ldptrace.web.problems import ServerProblem
 from server_kit import TELLING, Client, code, opened
 
 DOCUMENT: dict[str, Any] = json.loads(openapi_text())

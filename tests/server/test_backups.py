@@ -11,8 +11,8 @@ from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.standing import Standing
 from ldptrace.server import backups, campaigns, registry, releases, schedule, tallies, tokens
 from ldptrace.server.counting import Counter, Submission
-from ldptrace.server.problems import ServerProblem
 from ldptrace.server.storage import Database, open_database
+from ldptrace.web.problems import ServerProblem
 from server_kit import (
     COUNTED,
     DUPLICATE,

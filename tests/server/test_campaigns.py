@@ -13,8 +13,8 @@ from ldptrace.protocol.shares import Wanted
 from ldptrace.server import campaigns, registry, tallies, tokens, views
 from ldptrace.server.campaigns import plan_from_facts
 from ldptrace.server.counting import Counter, Submission
-from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.storage import Database
+from ldptrace.web.problems import Refused, ServerProblem
 from server_kit import GRID, SINGLE, TELLING, codes, drawn, of, opened, refused, telling_report, terms
 
 PLAIN = SINGLE.changed(campaign=None)

@@ -13,9 +13,9 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import Problem
 from ldptrace.server import campaigns, registry, seen, tallies
 from ldptrace.server.counting import Counter, Submission
-from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.storage import Database, open_database
 from ldptrace.server.tokens import admission_hash, create_admissions
+from ldptrace.web.problems import Refused, ServerProblem
 from server_kit import (
     COUNTED,
     DUPLICATE,

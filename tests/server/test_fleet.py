@@ -31,9 +31,9 @@ from ldptrace.server.fleet import (
     city_trips,
     run_fleet,
 )
-from ldptrace.server.problems import Refused
 from ldptrace.server.storage import Database, open_database
 from ldptrace.server.tokens import create_admissions
+from ldptrace.web.problems import Refused
 from server_kit import SINGLE, Server, drawn, of, opened, reports_counted, running
 
 Talk = Callable[[Connection], Awaitable[Answer]]

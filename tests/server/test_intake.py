@@ -11,8 +11,8 @@ import pytest
 from ldptrace.server import intake
 from ldptrace.server.counting import Codes, Counter, Submission
 from ldptrace.server.intake import Intake
-from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.storage import Database, StorageUnavailable, open_database
+from ldptrace.web.problems import Refused, ServerProblem
 from server_kit import DUPLICATE, TELLING, counts, of, opened, telling_report
 
 

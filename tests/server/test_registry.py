@@ -6,7 +6,6 @@ import pytest
 
 from ldptrace.errors import InputError
 from ldptrace.server import campaigns, registry
-from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.registry import (
     About,
     Schedule,
@@ -19,6 +18,7 @@ from ldptrace.server.registry import (
     plans_of,
 )
 from ldptrace.server.storage import Database, open_database
+from ldptrace.web.problems import Refused, ServerProblem
 from server_kit import SINGLE, of, terms
 
 

@@ -20,11 +20,11 @@ from ldptrace.protocol.standing import Standing
 from ldptrace.server import campaigns, releases, views
 from ldptrace.server.campaigns import plan_from_facts
 from ldptrace.server.counting import Counter, Submission
-from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.registry import find
 from ldptrace.server.releases import SILENT, Listener, Running, beating
 from ldptrace.server.standing import close_windows
 from ldptrace.server.storage import Database
+from ldptrace.web.problems import Refused, ServerProblem
 from server_kit import GRID, SINGLE, answered, opened, published, refused
 
 

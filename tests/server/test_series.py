@@ -12,10 +12,10 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.standing import Standing
 from ldptrace.server.campaigns import plan_from_facts
 from ldptrace.server.counting import Counter, Submission
-from ldptrace.server.problems import ServerProblem
 from ldptrace.server.registry import find
 from ldptrace.server.series import series
 from ldptrace.server.storage import open_database
+from ldptrace.web.problems import ServerProblem
 from server_kit import SINGLE, opened, refused
 
 WEEK = 7 * 86_400

@@ -9,8 +9,8 @@ from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.standing import Standing
 from ldptrace.server import campaigns, registry, schedule, standing, tallies
 from ldptrace.server.counting import Counter
-from ldptrace.server.problems import ServerProblem
 from ldptrace.server.storage import Database
+from ldptrace.web.problems import ServerProblem
 from server_kit import COUNTED, TELLING, codes, opened, refused, telling_report
 
 WEEK, DAY = 7 * 86_400, 86_400

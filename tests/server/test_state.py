@@ -12,12 +12,12 @@ from starlette.requests import Request
 
 from ldptrace.server import campaigns, registry, releases, tokens
 from ldptrace.server.counting import Counter, Submission
-from ldptrace.server.limits import Settings
-from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.releases import SILENT
 from ldptrace.server.state import TRIES, State
 from ldptrace.server.storage import Database, open_database
 from ldptrace.server.views import release_state
+from ldptrace.web.limits import Settings
+from ldptrace.web.problems import Refused, ServerProblem
 from server_kit import SINGLE, drawn, opened
 
 

@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from ldptrace.server.counting import Counter
-from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.registry import find
 from ldptrace.server.storage import Database
 from ldptrace.server.tallies import counts_of, estimates_of, rejections_of, tallies_of
+from ldptrace.web.problems import Refused, ServerProblem
 from server_kit import TELLING, codes, opened, telling_report
 
 

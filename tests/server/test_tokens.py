@@ -6,9 +6,9 @@ import pytest
 
 from ldptrace.errors import InputError, LdptraceError
 from ldptrace.server import campaigns
-from ldptrace.server.problems import Refused
 from ldptrace.server.storage import Database, open_database
 from ldptrace.server.tokens import Token, create_admissions, create_token, holder, revoke_token, tokens_of
+from ldptrace.web.problems import Refused
 from server_kit import SINGLE, of, opened
 
 

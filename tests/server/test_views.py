@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ldptrace.server import registry, views
 from ldptrace.server.counting import Counter, Submission
-from ldptrace.server.problems import ServerProblem
 from ldptrace.server.storage import Database
+from ldptrace.web.problems import ServerProblem
 from server_kit import SINGLE, drawn, opened, refused
 
 

@@ -164,7 +164,7 @@ def publish(
 ) -> None:
     """Make the release of a campaign: estimates, model, synthetic trips, and how well the model fits the reports."""
     from ldptrace.server import releases
-    from ldptrace.server.limits import check_address
+    from ldptrace.web.limits import check_address
 
     check_address(address)
     store = database_of(data, database)

@@ -98,9 +98,10 @@ def serve(
     """
     store = database_of(data, database, new=True)
     try:
-        from ldptrace.server.limits import Settings
-        from ldptrace.server.run import address, listen
-        from ldptrace.server.run import serve as run
+        from ldptrace.server.app import create_app
+        from ldptrace.web.limits import Settings
+        from ldptrace.web.run import address, listen
+        from ldptrace.web.run import serve as run
     except ImportError as error:
         raise missing(error) from None
     settings = Settings(max_body=max_body, rate=rate, burst=burst, timeout=timeout, address=public)
@@ -112,4 +113,4 @@ def serve(
         url = settings.address or address(listening)
         settings = replace(settings, address=url)
         note(f"operators: {url}/operate   contributors: {url}/c/NAME")
-        run(store, listening, settings, trust_proxy)
+        run(create_app(store, settings), listening, settings, trust_proxy)

@@ -19,11 +19,11 @@ from starlette.types import ASGIApp
 from ldptrace.errors import LdptraceError
 from ldptrace.protocol.problems import PlanRefused
 from ldptrace.server import devices, operators, pages
-from ldptrace.server.answers import Envelope, JsonAnswer, problem_answer
-from ldptrace.server.limits import Settings
-from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.state import State
 from ldptrace.server.storage import Database, StorageUnavailable
+from ldptrace.web.answers import Envelope, JsonAnswer, problem_answer
+from ldptrace.web.limits import Settings
+from ldptrace.web.problems import Refused, ServerProblem
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -107,7 +107,7 @@ def create_app(database: Database, settings: Settings | None = None) -> ASGIApp:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         state = State(database, settings or Settings())
         app.state.shared = state
-        envelope.metrics = state.metrics
+        envelope.answered = state.metrics.answered
         state.intake.start()
         warming = asyncio.create_task(state.warm_up())
         maintaining = asyncio.create_task(state.maintain())

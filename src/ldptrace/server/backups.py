@@ -11,12 +11,12 @@ from pathlib import Path
 
 from ldptrace.errors import InputError
 from ldptrace.io.atomic import atomic_path
-from ldptrace.server.problems import Refused, ServerProblem, wrong_state
 from ldptrace.server.registry import Campaign, audit_log, find, note
 from ldptrace.server.releases import WHOLE
 from ldptrace.server.storage import Database, Session, StorageUnavailable
 from ldptrace.server.storage.session import Row
 from ldptrace.server.storage.sqlite import FILE, SqliteDatabase
+from ldptrace.web.problems import Refused, ServerProblem, wrong_state
 
 # Tables by what their rows belong to; rows of files are large and are copied one by one.
 CAMPAIGN = {

@@ -18,13 +18,13 @@ from ldptrace.protocol.plan import CampaignName, Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
 from ldptrace.protocol.shares import DEFAULT_SHARES, Wanted
 from ldptrace.protocol.standing import Standing
-from ldptrace.server.problems import Refused, ServerProblem, wrong_state
 from ldptrace.server.registry import TWO_ROUNDS, About, Campaign, Schedule, find, is_name, note
 from ldptrace.server.seen import erase, rewrite, settle_all
 from ldptrace.server.storage import Database, Session
 from ldptrace.server.storage.schema import OF_CAMPAIGN, OF_ROUND
 from ldptrace.server.tallies import estimates_of, tallies_of
 from ldptrace.server.windows import begin_round
+from ldptrace.web.problems import Refused, ServerProblem, wrong_state
 
 MIN_REPORTS = 1_000
 MAX_REPORTS = 100_000_000

@@ -22,7 +22,6 @@ from ldptrace.protocol.limits import MAX_WINDOW
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.reports import ID_AT, ID_BYTES, report_bytes
-from ldptrace.server.problems import BY_NUMBER, ServerProblem
 from ldptrace.server.registry import no_such
 from ldptrace.server.seen import SeenIds
 from ldptrace.server.storage import Database, Session
@@ -36,6 +35,7 @@ from ldptrace.server.windows import (
     window_named,
     window_round,
 )
+from ldptrace.web.problems import BY_NUMBER, ServerProblem
 
 Codes = NDArray[np.uint8]
 _DUPLICATE, _WRONG_WINDOW = Problem.DUPLICATE.number, Problem.WRONG_WINDOW.number

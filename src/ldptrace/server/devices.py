@@ -13,7 +13,13 @@ from starlette.responses import Response
 from ldptrace.device.explanation import explain_asking
 from ldptrace.protocol.plan import Plan
 from ldptrace.server import views
-from ldptrace.server.answers import (
+from ldptrace.server.counting import Submission
+from ldptrace.server.registry import all_campaigns, find_public, is_name, no_such
+from ldptrace.server.releases import streets_of
+from ldptrace.server.state import State
+from ldptrace.server.storage import Session
+from ldptrace.server.tokens import admission_hash
+from ldptrace.web.answers import (
     PLAN_TYPE,
     REPORTS_TYPE,
     JsonAnswer,
@@ -21,14 +27,8 @@ from ldptrace.server.answers import (
     problem_answer,
     read_body,
 )
-from ldptrace.server.counting import Submission
-from ldptrace.server.limits import MAX_HEAD
-from ldptrace.server.problems import BY_NUMBER, Refused, ServerProblem, not_found
-from ldptrace.server.registry import all_campaigns, find_public, is_name, no_such
-from ldptrace.server.releases import streets_of
-from ldptrace.server.state import State
-from ldptrace.server.storage import Session
-from ldptrace.server.tokens import admission_hash
+from ldptrace.web.limits import MAX_HEAD
+from ldptrace.web.problems import BY_NUMBER, Refused, ServerProblem, not_found
 
 # Admission tokens, one for each report of the body, joined by commas.
 ADMISSION = "ldptrace-admission"

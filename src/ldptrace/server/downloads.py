@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from starlette.responses import Response, StreamingResponse
 
 from ldptrace.server import releases
-from ldptrace.server.problems import not_found
 from ldptrace.server.state import State
 from ldptrace.server.storage import Session
+from ldptrace.web.problems import not_found
 
 
 async def file_answer(state: State, name: str, number: int | None, file: str, shown: str) -> Response:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from ldptrace.server.counting import Codes, Counter, Submission
-from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.storage import Database, StorageUnavailable
+from ldptrace.web.problems import Refused, ServerProblem
 
 # Bytes of bodies that may wait; beyond that, devices must try again later.
 MAX_WAITING = 64 << 20

@@ -14,15 +14,15 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.shares import Wanted
 from ldptrace.protocol.standing import START, Standing
 from ldptrace.server import campaigns, releases, standing, views
-from ldptrace.server.answers import TALLY_TYPE, JsonAnswer, read_body, read_json
 from ldptrace.server.campaigns import MAX_REPORTS, MIN_REPORTS, Numbers, Terms, plan_from_facts
 from ldptrace.server.downloads import file_answer
-from ldptrace.server.problems import bad_request, not_found
 from ldptrace.server.registry import About, Schedule, all_campaigns, audit_log, find
 from ldptrace.server.state import State
 from ldptrace.server.storage import Session
 from ldptrace.server.tallies import tally_of
 from ldptrace.server.tokens import EVERY
+from ldptrace.web.answers import TALLY_TYPE, JsonAnswer, read_body, read_json
+from ldptrace.web.problems import bad_request, not_found
 
 WINDOWS = ("every", "recent", "start", "lifetime", "grace")
 _FACTS = frozenset(

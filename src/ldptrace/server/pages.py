@@ -9,13 +9,13 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from ldptrace.server.downloads import file_answer
-from ldptrace.server.problems import Refused, ServerProblem, not_found
 from ldptrace.server.readme import PROFILE
 from ldptrace.server.registry import find_public
 from ldptrace.server.release_list import list_page, policy, published
 from ldptrace.server.releases import PAGE, file_of
 from ldptrace.server.state import State
 from ldptrace.server.storage import Session
+from ldptrace.web.problems import Refused, ServerProblem, not_found
 
 FOLDER = Path(__file__).parent / "assets"
 TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}

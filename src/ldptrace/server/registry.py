@@ -12,8 +12,8 @@ from typing import Any
 
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
-from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.storage import Session
+from ldptrace.web.problems import Refused, ServerProblem
 
 # The last moment of the year 9999.
 LATEST = 253_402_300_799

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING
 
 from ldptrace.errors import InputError, LdptraceError
 from ldptrace.server import fence
-from ldptrace.server.problems import Refused, wrong_state
 from ldptrace.server.registry import Campaign, find, note
 from ldptrace.server.seen import erase
 from ldptrace.server.storage import Database, Session
 from ldptrace.server.tallies import tallies_of, tally_of, windows_until
+from ldptrace.web.problems import Refused, wrong_state
 
 if TYPE_CHECKING:
     from ldptrace.protocol.plan import Plan

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from ldptrace.errors import InputError
 from ldptrace.server import campaigns, standing
-from ldptrace.server.problems import Refused
 from ldptrace.server.registry import Campaign, all_campaigns, moment
 from ldptrace.server.storage import Database
+from ldptrace.web.problems import Refused
 
 ACTOR = "schedule"
 

@@ -16,11 +16,11 @@ from ldptrace.curator import Estimates
 from ldptrace.curator.changes import Change, level_changes
 from ldptrace.curator.trips import trips_per_person
 from ldptrace.models.observation import SINGLE
-from ldptrace.server.problems import wrong_state
 from ldptrace.server.registry import Campaign, day
 from ldptrace.server.remembered import Recalled, recalled_so_far
 from ldptrace.server.storage import Session
 from ldptrace.server.tallies import tallies_of
+from ldptrace.web.problems import wrong_state
 
 FILE = "series.json"
 # Cells whose visits are shown, the busiest of the last window.

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
 from ldptrace.server.campaigns import close_round, keep_plan
-from ldptrace.server.problems import wrong_state
 from ldptrace.server.registry import Campaign, find, note, plans_of
 from ldptrace.server.seen import erase
 from ldptrace.server.storage import Database
 from ldptrace.server.windows import counted_plans
+from ldptrace.web.problems import wrong_state
 
 
 @dataclass(frozen=True)

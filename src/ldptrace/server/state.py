@@ -14,15 +14,15 @@ from typing import TypeVar
 
 from starlette.requests import Request
 
-from ldptrace.server.answers import Metrics
 from ldptrace.server.counting import warm_up
 from ldptrace.server.intake import Intake
-from ldptrace.server.limits import Arriving, RateLimit, Settings
-from ldptrace.server.problems import Refused, ServerProblem
+from ldptrace.server.metrics import Metrics
 from ldptrace.server.releases import WHOLE, Attempt, Listener, begin, running_releases
 from ldptrace.server.schedule import ACTOR, DueRelease, tick
 from ldptrace.server.storage import Database, Session, StorageUnavailable
 from ldptrace.server.tokens import Token, holder
+from ldptrace.web.limits import Arriving, RateLimit, Settings
+from ldptrace.web.problems import Refused, ServerProblem
 
 T = TypeVar("T")
 # Seconds between two looks after the database.

@@ -8,9 +8,9 @@ import numpy as np
 
 from ldptrace.curator import Estimates, Tally
 from ldptrace.protocol.plan import Plan
-from ldptrace.server.problems import Refused, ServerProblem, not_found, wrong_state
 from ldptrace.server.registry import Campaign, plans_of
 from ldptrace.server.storage import Session
+from ldptrace.web.problems import Refused, ServerProblem, not_found, wrong_state
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ldptrace.errors import InputError
-from ldptrace.server.problems import Refused, ServerProblem, wrong_state
 from ldptrace.server.registry import find, note
 from ldptrace.server.storage import Database, Session
+from ldptrace.web.problems import Refused, ServerProblem, wrong_state
 
 SCOPES = ("read", "manage")
 # A token for every campaign, and for making new ones.

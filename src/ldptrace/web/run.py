@@ -1,4 +1,4 @@
-"""Run the application with uvicorn, with limits on request headers, time-outs, and a shutdown that loses no report.
+"""Run an application with uvicorn, with limits on request headers, time-outs, and a shutdown that loses no report.
 Logs are JSON lines on stderr, without addresses, tokens or anything about a single report.
 """
 
@@ -16,14 +16,13 @@ from types import FrameType
 from typing import Any
 
 import uvicorn
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ldptrace.errors import InputError
-from ldptrace.server.answers import PROBLEM_TYPE
-from ldptrace.server.app import create_app
-from ldptrace.server.limits import MAX_HEAD, Settings
-from ldptrace.server.problems import ServerProblem, document
-from ldptrace.server.storage import Database
+from ldptrace.web.answers import PROBLEM_TYPE
+from ldptrace.web.limits import MAX_HEAD, Settings
+from ldptrace.web.problems import ServerProblem, document
 
 
 class JsonLines(logging.Formatter):
@@ -57,7 +56,7 @@ def configure_logs() -> None:
     addresses and times."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
-    for name in ("ldptrace.server", "uvicorn", "uvicorn.error"):
+    for name in ("ldptrace.server", "ldptrace.shuffler", "uvicorn", "uvicorn.error"):
         logger = logging.getLogger(name)
         logger.handlers = [handler] if name != "uvicorn.error" else []
         logger.setLevel(logging.INFO)
@@ -184,11 +183,11 @@ def address(listening: socket.socket) -> str:
     return f"http://[{host}]:{number}" if ":" in host else f"http://{host}:{number}"
 
 
-def serve(database: Database, listening: socket.socket, settings: Settings, proxies: str) -> None:
+def serve(app: ASGIApp, listening: socket.socket, settings: Settings, proxies: str) -> None:
     """Run the server until a signal stops it. `proxies` are the addresses whose header X-Forwarded-For is trusted."""
     configure_logs()
     config = uvicorn.Config(
-        create_app(database, settings),
+        app,
         http=GuardedProtocol,
         ws="none",
         access_log=False,

@@ -18,10 +18,10 @@ from uvicorn.server import ServerState
 
 from ldptrace.cli import application
 from ldptrace.errors import InputError
-from ldptrace.server import run
 from ldptrace.server.app import create_app
-from ldptrace.server.run import MAX_PIPELINED, JsonLines
 from ldptrace.server.storage import open_database
+from ldptrace.web import run
+from ldptrace.web.run import MAX_PIPELINED, JsonLines
 from server_kit import TELLING, TYPE, Server, counts, opened, running, telling_report
 
 

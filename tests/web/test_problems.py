@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from ldptrace.protocol.problems import Problem
-from ldptrace.server.problems import BY_NUMBER, Refused, ServerProblem, document
+from ldptrace.web.problems import BY_NUMBER, Refused, ServerProblem, document
 
 
 def test_numbers_and_codes_tell_all_problems_apart() -> None:

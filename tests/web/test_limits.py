@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ldptrace.errors import InputError
-from ldptrace.server import limits
-from ldptrace.server.limits import Arriving, RateLimit, Settings
+from ldptrace.web import limits
+from ldptrace.web.limits import Arriving, RateLimit, Settings
 
 
 class Clock:

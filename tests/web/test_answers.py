@@ -4,37 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
-from ldptrace.protocol.problems import Problem
-from ldptrace.server.answers import BUCKETS, Metrics
-from ldptrace.server.limits import Arriving
+from ldptrace.web.limits import Arriving
 from server_kit import SINGLE, TYPE, Client, code, drawn, opened
-
-
-def numbers(metrics: Metrics) -> dict[str, float]:
-    lines = [line for line in metrics.text(7).splitlines() if not line.startswith("#")]
-    return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
-
-
-def test_reports_are_counted_by_outcome() -> None:
-    metrics = Metrics()
-    good, mixed = np.zeros(5, dtype=np.uint8), np.array([0, Problem.DUPLICATE.number, 0], dtype=np.uint8)
-    metrics.counted("town", [good, mixed], 0.003)
-    found = numbers(metrics)
-    assert found['ldptrace_reports_total{campaign="town",outcome="counted"}'] == 7
-    assert found['ldptrace_reports_total{campaign="town",outcome="duplicate"}'] == 1
-    assert found["ldptrace_waiting_bytes"] == 7
-
-
-def test_buckets_are_cumulative() -> None:
-    metrics = Metrics()
-    for seconds in (0.001, 0.002, 0.3, 99.0):
-        metrics.counted("town", [], seconds)
-    found = [numbers(metrics)[f'ldptrace_commit_seconds_bucket{{le="{end}"}}'] for end in (*BUCKETS, "+Inf")]
-    assert found == sorted(found)
-    assert (found[0], found[-2], found[-1]) == (2, 3, 4)
-    assert numbers(metrics)["ldptrace_commit_seconds_count"] == 4
 
 
 def test_limits(tmp_path: Path) -> None:
@@ -53,7 +24,8 @@ def test_limits(tmp_path: Path) -> None:
         assert refused.headers["retry-after"]
 
 
-def test_half_a_surrogate_pair_is_quoted(client: Client) -> None:
+def test_half_a_surrogate_pair_is_quoted(tmp_path: Path) -> None:
+    client = Client(tmp_path)
     body = b'{"name": "\\ud800", "epsilon": 1, "bounds": [0, 0, 6, 6], "users": 9}'
     with client as http:
         answer = http.post(
@@ -65,7 +37,8 @@ def test_half_a_surrogate_pair_is_quoted(client: Client) -> None:
     assert "ud800" in answer.json()["detail"]
 
 
-def test_headers(client: Client) -> None:
+def test_headers(tmp_path: Path) -> None:
+    client = Client(tmp_path)
     with client as http:
         for path in ("/operate", "/healthz", "/nowhere", "/v1/operator/audit", "/assets/style.css"):
             answer = http.get(path)
@@ -77,7 +50,8 @@ def test_headers(client: Client) -> None:
             assert "server" not in answer.headers
 
 
-def test_bodies_beyond_what_may_arrive_at_once_are_sent_away(client: Client) -> None:
+def test_bodies_beyond_what_may_arrive_at_once_are_sent_away(tmp_path: Path) -> None:
+    client = Client(tmp_path)
     opened(client.database, "trips", SINGLE)
     path = "/v1/campaigns/trips/reports"
     with client as http:

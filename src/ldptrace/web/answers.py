@@ -1,13 +1,10 @@
-"""Requests and responses: bodies with limited size, problem documents, and common headers. Numbers for Prometheus are
-only counts, without anything about a single report or address.
-"""
+"""Requests and responses: bodies with limited size, problem documents, and common headers."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 from starlette.datastructures import MutableHeaders
@@ -15,73 +12,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ldptrace.server.counting import Codes
-from ldptrace.server.limits import Arriving
-from ldptrace.server.problems import BY_NUMBER, AnyProblem, Refused, ServerProblem, bad_request, document
-
-# Upper ends of the buckets, in seconds.
-BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
-
-
-class Metrics:
-    """The counters of this process since it started.
-
-    >>> metrics = Metrics()
-    >>> metrics.answered("reports", 200)
-    >>> 'ldptrace_requests_total{route="reports",status="200"} 1' in metrics.text(0)
-    True
-    """
-
-    def __init__(self) -> None:
-        self._requests: defaultdict[tuple[str, int], int] = defaultdict(int)
-        self._reports: defaultdict[tuple[str, str], int] = defaultdict(int)
-        self._buckets = [0] * (len(BUCKETS) + 1)
-        self._seconds = 0.0
-
-    def answered(self, route: str, status: int) -> None:
-        self._requests[route, status] += 1
-
-    def counted(self, campaign: str, codes: Sequence[Codes], seconds: float) -> None:
-        """Count one transaction of the intake."""
-        for part in codes:
-            if not part.any():
-                self._reports[campaign, "counted"] += len(part)
-                continue
-            for number in part.tolist():
-                self._reports[campaign, BY_NUMBER[number].code if number else "counted"] += 1
-        self._buckets[sum(seconds > end for end in BUCKETS)] += 1
-        self._seconds += seconds
-
-    def text(self, waiting: int) -> str:
-        lines = [
-            "# HELP ldptrace_requests_total Requests by route and status.",
-            "# TYPE ldptrace_requests_total counter",
-        ]
-        for (route, status), count in sorted(self._requests.items()):
-            lines.append(f'ldptrace_requests_total{{route="{route}",status="{status}"}} {count}')
-        lines += [
-            "# HELP ldptrace_reports_total Reports by campaign and outcome, as seen by this process.",
-            "# TYPE ldptrace_reports_total counter",
-        ]
-        for (campaign, outcome), count in sorted(self._reports.items()):
-            lines.append(f'ldptrace_reports_total{{campaign="{campaign}",outcome="{outcome}"}} {count}')
-        lines += [
-            "# HELP ldptrace_commit_seconds Duration of the transactions that count reports.",
-            "# TYPE ldptrace_commit_seconds histogram",
-        ]
-        total = 0
-        for end, count in zip((*map(str, BUCKETS), "+Inf"), self._buckets, strict=True):
-            total += count
-            lines.append(f'ldptrace_commit_seconds_bucket{{le="{end}"}} {total}')
-        lines += [
-            f"ldptrace_commit_seconds_sum {self._seconds:.6f}",
-            f"ldptrace_commit_seconds_count {total}",
-            "# HELP ldptrace_waiting_bytes Bytes of reports that wait to be counted.",
-            "# TYPE ldptrace_waiting_bytes gauge",
-            f"ldptrace_waiting_bytes {waiting}",
-        ]
-        return "\n".join(lines) + "\n"
-
+from ldptrace.web.limits import Arriving
+from ldptrace.web.problems import AnyProblem, Refused, ServerProblem, bad_request, document
 
 PLAN_TYPE = "application/vnd.ldptrace.plan+json"
 REPORTS_TYPE = "application/vnd.ldptrace.reports"
@@ -178,8 +110,8 @@ class Envelope:
 
     def __init__(self, app: ASGIApp) -> None:
         self.inner = app
-        # Those of the running application, once it has started.
-        self.metrics = Metrics()
+        # Called with the route and the status of every answer, once the application has started.
+        self.answered: Callable[[str, int], None] = _ignore
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -191,7 +123,11 @@ class Envelope:
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
-                self.metrics.answered(scope.get("route_path", "other"), message["status"])
+                self.answered(scope.get("route_path", "other"), message["status"])
             await send(message)
 
         await self.inner(scope, receive, wrapped)
+
+
+def _ignore(route: str, status: int) -> None:
+    """Count nothing."""

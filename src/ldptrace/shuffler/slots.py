@@ -1,0 +1,114 @@
+"""Hold sealed reports so that the bytes on disk do not depend on the order in which the reports came.
+
+The reports of a batch are in a table of slots, of which every one exists from the beginning and has the size of a
+report. Where a report stands follows from a keyed hash of its bytes: from its home slot on, reports stand in the order
+of their hashes, as in the ordered hash tables of Amble and Knuth (The Computer Journal 17(2), 1974). Such a table is
+the same for every order of insertion, and so are the pages of SQLite below it, because a slot is overwritten in place.
+When two thirds of the slots are taken, a table of twice as many is made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterator
+
+FIRST = 64
+HASH_BYTES = 8
+
+
+class Slots:
+    """The slots of one batch: `count` reports of `size` bytes in a table with this name. `salt` is secret, so that
+    nobody can choose where a report stands."""
+
+    def __init__(self, connection: sqlite3.Connection, table: str, size: int, salt: bytes) -> None:
+        self._connection = connection
+        self._table = table
+        self._size = size
+        self._salt = salt
+        self._empty = bytes(size)
+
+    def make(self, capacity: int = FIRST) -> None:
+        """Make the table with empty slots."""
+        self._connection.execute(
+            f"CREATE TABLE {self._table} (place INTEGER PRIMARY KEY, sealed BLOB NOT NULL)"
+        )
+        self._connection.execute(
+            "WITH RECURSIVE places(place) AS (SELECT 0 UNION ALL SELECT place + 1 FROM places WHERE place + 1 < ?) "
+            f"INSERT INTO {self._table} SELECT place, zeroblob(?) FROM places",
+            (capacity, self._size),
+        )
+
+    def drop(self) -> None:
+        """Delete the table; SQLite overwrites its pages with zeros."""
+        self._connection.execute(f"DROP TABLE IF EXISTS {self._table}")
+
+    @property
+    def capacity(self) -> int:
+        [(last,)] = self._connection.execute(f"SELECT max(place) FROM {self._table}")
+        return int(last) + 1
+
+    def add(self, sealed: bytes, capacity: int) -> bool:
+        """Hold a report, and return whether it is new."""
+        moved, mark, place = sealed, self._hash(sealed), None
+        changes: list[tuple[bytes, int]] = []
+        place = mark % capacity
+        while (found := self._at(place)) != self._empty:
+            if found == moved:
+                # Only the report itself can be met: one that was moved stands once.
+                return False
+            other = self._hash(found)
+            if other < mark:
+                changes.append((moved, place))
+                moved, mark = found, other
+            place = (place + 1) % capacity
+        changes.append((moved, place))
+        self._connection.executemany(f"UPDATE {self._table} SET sealed = ? WHERE place = ?", changes)
+        return True
+
+    def __contains__(self, sealed: bytes) -> bool:
+        capacity, mark = self.capacity, self._hash(sealed)
+        place = mark % capacity
+        while (found := self._at(place)) != self._empty:
+            if found == sealed:
+                return True
+            if self._hash(found) < mark:
+                return False
+            place = (place + 1) % capacity
+        return False
+
+    def grow(self, capacity: int) -> None:
+        """Move all reports to a table with this many slots."""
+        old = f"{self._table}_old"
+        self._connection.execute(f"ALTER TABLE {self._table} RENAME TO {old}")
+        self.make(capacity)
+        for (sealed,) in self._connection.execute(
+            f"SELECT sealed FROM {old} WHERE sealed <> ?", (self._empty,)
+        ):
+            self.add(sealed, capacity)
+        self._connection.execute(f"DROP TABLE {old}")
+
+    def places(self) -> list[int]:
+        """Return the slots that are taken."""
+        found = self._connection.execute(f"SELECT place FROM {self._table} WHERE sealed <> ?", (self._empty,))
+        return [place for (place,) in found]
+
+    def at(self, places: list[int]) -> Iterator[bytes]:
+        """Return the reports in these slots, in this order."""
+        return map(self._at, places)
+
+    def _at(self, place: int) -> bytes:
+        [(sealed,)] = self._connection.execute(f"SELECT sealed FROM {self._table} WHERE place = ?", (place,))
+        return bytes(sealed)
+
+    def _hash(self, sealed: bytes) -> int:
+        return int.from_bytes(hashlib.blake2b(sealed, digest_size=HASH_BYTES, key=self._salt).digest(), "big")
+
+
+def full(count: int, capacity: int) -> bool:
+    """Whether a table with this many reports must grow before the next one.
+
+    >>> full(42, 64), full(43, 64)
+    (False, True)
+    """
+    return 3 * (count + 1) > 2 * capacity
