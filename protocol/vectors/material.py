@@ -40,6 +40,7 @@ EXAMPLES: dict[str, list[dict[str, int]]] = {
         {"x_scale": 10**12, "y_scale": 88_000_000, "slowest": 10**9, "classes": 64, "reach": 31},
     ],
     "tides": [{"centre": 0}, {"centre": 3}],
+    "pairs": [{"districts": 2}],
 }
 
 

@@ -5,11 +5,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ldptrace.core.paths import CellPaths, grid_moves, inside, link_items, move_items
+from ldptrace.core.paths import (
+    CellPaths,
+    bend_items,
+    districts_of,
+    grid_moves,
+    inside,
+    link_items,
+    move_items,
+)
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
-from ldptrace.protocol.lattice import link_count
+from ldptrace.protocol.lattice import bend_item, district, link_count
 
 
 def test_every_feasible_move_has_one_item() -> None:
@@ -22,6 +30,18 @@ def test_a_move_and_its_way_back_are_one_link() -> None:
     assert np.array_equal(np.bincount(links[links >= 0]), np.full(link_count(5), 2))
     for cell, direction, target in grid_moves(5).tolist():
         assert links[8 * cell + direction] == links[8 * target + 7 - direction]
+
+
+@pytest.mark.parametrize("n", [2, 3, 6])
+def test_tables_of_bends_and_districts_are_those_of_the_device(n: int) -> None:
+    moves, table = grid_moves(n).tolist(), bend_items(n).reshape(-1, 8)
+    for row, (before, _, here) in zip(table.tolist(), moves, strict=True):
+        found = [-1] * 8
+        for source, direction, after in moves:
+            if source == here:
+                found[direction] = bend_item(before, here, after, n)
+        assert row == found
+    assert districts_of(n, 2).tolist() == [district(cell, n, 2) for cell in range(n * n)]
 
 
 def test_tables_are_shared_and_cannot_be_written() -> None:

@@ -7,7 +7,6 @@ import pytest
 from ldptrace.errors import InputError, PlanError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.questions import Trips
 from ldptrace.protocol.round import SHARES
 from ldptrace.protocol.shares import DEFAULT_SHARES, FURTHER, TIME_SHARES
 
@@ -22,8 +21,8 @@ def test_named_questions_are_asked_in_the_usual_proportions() -> None:
     found = shares_of(Plan.single_report(GRID, 1, questions=["trips", "visits", "length"]))
     assert list(found) == ["length", "visits", "trips"]
     assert sum(found.values()) == SHARES
-    total = DEFAULT_SHARES["length"] + DEFAULT_SHARES["visits"] + FURTHER[Trips]
-    assert found["trips"] == pytest.approx(SHARES * FURTHER[Trips] / total, abs=1)
+    total = DEFAULT_SHARES["length"] + DEFAULT_SHARES["visits"] + FURTHER["trips"]
+    assert found["trips"] == pytest.approx(SHARES * FURTHER["trips"] / total, abs=1)
 
 
 def test_naming_all_of_them_is_the_default() -> None:

@@ -11,6 +11,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.device import trip_of
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.questions import (
+    Bends,
     CombinedSteps,
     CutEnd,
     Departure,
@@ -19,6 +20,7 @@ from ldptrace.protocol.questions import (
     Links,
     Moves,
     Pace,
+    Pairs,
     Question,
     Start,
     Steps,
@@ -44,6 +46,8 @@ CERTAIN: list[Question] = [
     Links(4, 20),
     Steps(4, 5),
     CombinedSteps(4, 3),
+    Pairs(4, 3),
+    Bends(4, 20),
 ]
 
 
@@ -60,7 +64,7 @@ def test_compiled_answers_equal_the_device(
         assert got == [sorted(slot) for slot in expected]
 
 
-CHOOSING: list[Question] = [Visits(4, 2), Moves(4, 2), Links(4, 2), Turns(4)]
+CHOOSING: list[Question] = [Visits(4, 2), Moves(4, 2), Links(4, 2), Turns(4), Bends(4, 2)]
 
 
 @pytest.mark.slow

@@ -1,4 +1,6 @@
-// Section 4 of the protocol: from points to a path on the grid, moves, links and turns.
+// Section 4 of the protocol: from points to a path on the grid, moves, links, bends, turns and districts.
+
+import { ascending } from "./randomness.js";
 
 const PAD = 0.000001;
 const DI = [-1, 0, 1, -1, 1, -1, 0, 1];
@@ -126,16 +128,17 @@ function feasible(cell, n) {
 
 const tables = new Map();
 
-/** For each cell the numbers of its first move and of its first link. */
+/** For each cell the numbers of its first move, of its first link and of its first bend. */
 function table(n) {
   if (!tables.has(n)) {
-    const [move, link] = [[0], [0]];
+    const [move, link, bend] = [[0], [0], [0]];
     for (let cell = 0; cell < n * n; cell += 1) {
       const directions = feasible(cell, n);
       move.push(move[cell] + directions.length);
       link.push(link[cell] + directions.filter((number) => DI[number] * n + DJ[number] > 0).length);
+      bend.push(bend[cell] + (directions.length * (directions.length + 1)) / 2);
     }
-    tables.set(n, { move, link });
+    tables.set(n, { move, link, bend });
   }
   return tables.get(n);
 }
@@ -150,6 +153,22 @@ export function linkItem(here, there, n) {
   const [low, high] = here < there ? [here, there] : [there, here];
   const upward = feasible(low, n).filter((number) => DI[number] * n + DJ[number] > 0);
   return table(n).link[low] + upward.indexOf(direction(low, high, n));
+}
+
+export function bendCount(n) {
+  return 36 * n * n - 84 * n + 48;
+}
+
+/** Number of two consecutive moves without their direction. */
+export function bendItem(before, here, after, n) {
+  const directions = feasible(here, n);
+  const [low, high] = ascending([before, after].map((cell) => directions.indexOf(direction(here, cell, n))));
+  return table(n).bend[here] + (high * (high + 1)) / 2 + low;
+}
+
+/** Number of the district that holds a cell. */
+export function district(cell, n, districts) {
+  return Math.floor((Math.floor(cell / n) * districts) / n) * districts + Math.floor(((cell % n) * districts) / n);
 }
 
 /** Angle between two consecutive moves in eighths of a full turn, 0 to 4. */

@@ -1,10 +1,11 @@
 // Section 5 of the protocol: what is asked of an occasion.
 
-import { linkItem, moveCount, moveItem, turn } from "./grid.js";
+import { bendCount, bendItem, district, linkItem, moveCount, moveItem, turn } from "./grid.js";
 import { ascending } from "./randomness.js";
 
 const MOST = 256;
 const COUNT = 65536;
+const DISTRICTS = 32;
 
 const cells = (n) => n * n;
 const links = (n) => moveCount(n) / 2;
@@ -102,6 +103,25 @@ const KINDS = {
       const first = source.index(path.length - 2);
       return [[turn(path[first], path[first + 1], path[first + 2], n)]];
     },
+  },
+  pairs: {
+    parameters: [["districts", 2, (n) => Math.min(n, DISTRICTS)]],
+    domain: (n, districts) => districts ** 4,
+    answer: (path, n, districts) => [
+      [district(path[0], n, districts) * districts ** 2 + district(path.at(-1), n, districts)],
+    ],
+  },
+  bends: {
+    parameters: [["most", 1, (n) => Math.min(bendCount(n), MOST)]],
+    domain: bendCount,
+    capacity: (most) => most,
+    answer: (path, n, most, source) => [
+      pick(
+        path.slice(2).map((after, at) => bendItem(path[at], path[at + 1], after, n)),
+        most,
+        source,
+      ),
+    ],
   },
   steps: {
     parameters: [["count", 1, () => COUNT]],

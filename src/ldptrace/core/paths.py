@@ -1,4 +1,4 @@
-"""Cell paths: trajectories on the grid, every step to an adjacent cell (sections 5.2 and 5.4); the moves of a grid."""
+"""Cell paths: trajectories on the grid, every step to an adjacent cell (sections 5.2 and 5.4); tables of a grid."""
 
 from __future__ import annotations
 
@@ -47,6 +47,29 @@ def link_items(n: int) -> Ints32:
     for cell, direction, target in grid_moves(n).tolist():
         items[8 * cell + direction] = lattice.link_item(cell, target, n)
     return _fixed(items)
+
+
+@lru_cache(maxsize=16)
+def bend_items(n: int) -> Ints32:
+    """Return, at `8 * move + k`, the item number of the bend of a move (by its item number) and a next move in
+    direction `k`, or -1 if that move leaves the map."""
+    _, direction, target = grid_moves(n).T
+    outward = move_items(n).reshape(-1, 8)
+    first = outward.max(axis=1, initial=-1) + 1
+    # The place of each direction among the moves out of a cell.
+    place = np.where(outward >= 0, outward - np.r_[0, first[:-1]][:, None], -1)
+    before, after = place[target, 7 - direction][:, None], place[target]
+    low, high = np.minimum(before, after), np.maximum(before, after)
+    around = (place >= 0).sum(axis=1)
+    begins = ragged.offsets_of(around * (around + 1) // 2)[:-1]
+    items = begins[target][:, None] + high * (high + 1) // 2 + low
+    return _fixed(np.where(after >= 0, items, -1).astype(np.int32).ravel())
+
+
+@lru_cache(maxsize=16)
+def districts_of(n: int, districts: int) -> Ints32:
+    """Return the district of each cell, of `districts` x `districts`."""
+    return _fixed(np.array([lattice.district(cell, n, districts) for cell in range(n * n)], dtype=np.int32))
 
 
 def inside(grid: Grid, x: Floats, y: Floats) -> Flags:

@@ -186,3 +186,62 @@ def link_of(item: int, n: int) -> tuple[int, int]:
     low = bisect_right(range(n * n), item, key=lambda cell: _first_link(cell, n)) - 1
     above = [cell for cell in _neighbours(low, n) if cell > low]
     return low, above[item - _first_link(low, n)]
+
+
+def bend_count(n: int) -> int:
+    """Number of bends of the n x n lattice: a cell, and two of its neighbours or twice the same one.
+
+    >>> bend_count(6)
+    840
+    """
+    return 36 * n * n - 84 * n + 48
+
+
+def bend_item(before: int, here: int, after: int, n: int) -> int:
+    """Item number of two consecutive moves without their direction: a path and its reverse have the same bends.
+
+    Bends are ordered by their middle cell, then by the larger and then by the smaller place of the other two cells
+    among the neighbours of the middle cell.
+
+    >>> numbers = [bend_item(a, b, c, 6) for a, _, b in moves(6) for here, _, c in moves(6) if here == b]
+    >>> len(numbers), sorted(set(numbers)) == list(range(840)), bend_item(0, 1, 2, 6) == bend_item(2, 1, 0, 6)
+    (1460, True, True)
+    """
+    first, second = (
+        move_item(here, before, n) - _first_move(here, n),
+        move_item(here, after, n) - _first_move(here, n),
+    )
+    low, high = min(first, second), max(first, second)
+    return _first_bend(here, n) + high * (high + 1) // 2 + low
+
+
+def _first_bend(cell: int, n: int) -> int:
+    """Number of the bends in all cells before this one."""
+    i, j = divmod(cell, n)
+    side = i in (0, n - 1)
+    # A cell with 3, 5 or 8 neighbours has 6, 15 or 36 bends.
+    item = i * (36 * n - 42) - (21 * n - 24 if i else 0)
+    return item + ((6 if side else 15) + (j - 1) * (15 if side else 36) if j else 0)
+
+
+def bend_of(item: int, n: int) -> tuple[int, int, int]:
+    """The three cells of a bend, the middle one in the middle, by its item number.
+
+    >>> all(bend_item(*bend_of(item, 6), 6) == item for item in range(840))
+    True
+    """
+    here = bisect_right(range(n * n), item, key=lambda cell: _first_bend(cell, n)) - 1
+    around, low, high = _neighbours(here, n), item - _first_bend(here, n), 0
+    while low > high:
+        high += 1
+        low -= high
+    return around[low], here, around[high]
+
+
+def district(cell: int, n: int, districts: int) -> int:
+    """Which of the districts x districts parts of the lattice holds a cell: parts of whole cells, nearly alike in size.
+
+    >>> [district(cell, 3, 2) for cell in range(9)]
+    [0, 0, 1, 0, 0, 1, 2, 2, 3]
+    """
+    return cell // n * districts // n * districts + cell % n * districts // n

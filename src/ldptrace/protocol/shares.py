@@ -6,14 +6,16 @@ from collections.abc import Iterable, Sequence
 
 from ldptrace.errors import InputError, PlanError
 from ldptrace.protocol.grid import Grid
-from ldptrace.protocol.lattice import link_count
+from ldptrace.protocol.lattice import bend_count, link_count
 from ldptrace.protocol.questions import (
+    Bends,
     Departure,
     End,
     Length,
     Links,
     Moves,
     Pace,
+    Pairs,
     Question,
     Start,
     Terminals,
@@ -57,13 +59,16 @@ TIME_SHARES = {"departure": 0.60, "pace": 0.25, "tides": 0.15}
 # Metres per hour of the slowest edge, number of edges: from 2 to 128 km/h.
 SLOWEST, SPEED_CLASSES = 2000, 26
 # Questions that are asked only where they are named, and the share of each beside those above.
-FURTHER: dict[type[Question], float] = {Trips: 0.05}
+FURTHER = {"trips": 0.05, "pairs": 0.25, "bends": 0.35}
+# Districts per side of the question `pairs`, and most bends of one answer.
+DISTRICTS, MOST_BENDS = 3, 3
 
 
 class Wanted(Record):
     """What a curator wants to know, from public facts only.
 
-    `most_moves` bounds the sets of cells, moves and links, `cap` the length. A curator who has a street map (`for_map`)
+    `most_moves` bounds the sets of cells, moves and links, `most_bends` those of bends, `cap` the length; `districts`
+    (per side) are those of pairs of ends. A curator who has a street map (`for_map`)
     asks the same questions of other shares. With `time` some are asked when they leave (and in a `week` on which day),
     how fast they are, and at what time of day they go towards a public `centre` or away from it (None: the middle of
     the map). `questions` names what is asked instead of all this, `shares` says of which part of the users.
@@ -77,11 +82,13 @@ class Wanted(Record):
     centre: tuple[float, float] | None = None
     for_map: bool = False
     questions: Sequence[str] | None = None
+    districts: int = DISTRICTS
+    most_bends: int = MOST_BENDS
 
     def asked(self, grid: Grid, crs: str | None) -> list[tuple[Question, int]]:
         """The questions, each with its share out of 65,536."""
         space, clocks = self._about_space(grid.n), _about_time(grid, crs, self.week, self.centre)
-        known = [*space, *clocks, *(kind(grid.n) for kind in FURTHER)]
+        known = [*space, *clocks, *self._further(grid.n)]
         names = self._names(known)
         chosen = [question for question in known if question.name in names]
         if not any(question.about_time for question in chosen) and (self.week or self.centre is not None):
@@ -94,6 +101,13 @@ class Wanted(Record):
         most = min(self.most_moves, link_count(n))
         ends: list[Question] = [Length(n, self.cap or 3 * n + 2), Start(n), End(n), Terminals(n)]
         return [*ends, Visits(n, min(most, n * n)), Moves(n, most), Links(n, most), Turns(n)]
+
+    def _further(self, n: int) -> list[Question]:
+        return [
+            Trips(n),
+            Pairs(n, min(self.districts, n)),
+            Bends(n, min(self.most_bends, bend_count(n))),
+        ]
 
     def _names(self, known: list[Question]) -> set[str]:
         """Names of the questions that are asked."""
@@ -126,7 +140,7 @@ class Wanted(Record):
 def _weights(chosen: Iterable[Question], usual: dict[str, float]) -> dict[str, float]:
     """Shares of named questions: in the usual proportions, those about time and the further ones on top."""
     all_of = usual | {name: share * GIVEN / PARTS for name, share in TIME_SHARES.items()}
-    all_of |= {kind.name: share for kind, share in FURTHER.items()}
+    all_of |= FURTHER
     return {question.name: all_of[question.name] for question in chosen}
 
 

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from ldptrace.core.arrays import Flags, Ints, Ints32
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
-from ldptrace.core.paths import CellPaths, direction_of, link_items, move_items
+from ldptrace.core.paths import CellPaths, bend_items, direction_of, districts_of, link_items, move_items
 from ldptrace.core.timing import Timing
 from ldptrace.protocol import lattice
 from ldptrace.protocol.questions import (
+    Bends,
     CombinedSteps,
     CutEnd,
     Departure,
@@ -25,6 +26,7 @@ from ldptrace.protocol.questions import (
     Links,
     Moves,
     Pace,
+    Pairs,
     Question,
     Start,
     Steps,
@@ -80,12 +82,18 @@ def answers(
         case Terminals():
             begin, end = _cells_at(paths, first, here), _cells_at(paths, last - 1, here)
             return np.concatenate([begin, np.where(end == begin, -1, end)], axis=1)
+        case Pairs(districts=districts):
+            district = districts_of(paths.grid.n, districts)
+            begin, end = _cells_at(paths, first, here), _cells_at(paths, last - 1, here)
+            return np.where(begin >= 0, district[begin] * districts**2 + district[end], -1).astype(np.int32)
         case Visits(most=most):
             return _chosen(paths.cells, first, last, most, rng)
         case Moves(most=most):
             return _chosen(_items_of_steps(paths, move_items(paths.grid.n)), first, last - 1, most, rng)
         case Links(most=most):
             return _chosen(_items_of_steps(paths, link_items(paths.grid.n)), first, last - 1, most, rng)
+        case Bends(most=most):
+            return _chosen(_items_of_bends(paths), first, last - 2, most, rng)
         case Steps(count=count):
             steps = np.full((len(users), count), -1, dtype=np.int32)
             _steps(steps, paths.cells, first, last, paths.grid.n, move_items(paths.grid.n))
@@ -177,6 +185,13 @@ def _items_of_steps(paths: CellPaths, table: Ints32) -> Ints32:
     return items
 
 
+def _items_of_bends(paths: CellPaths) -> Ints32:
+    """Item of the bend after the move at every cell; meaningless at the last two cells of a path."""
+    items, n = np.full(len(paths.cells), -1, dtype=np.int32), paths.grid.n
+    _bend_items(items, _items_of_steps(paths, move_items(n)), paths.cells, paths.offsets, n, bend_items(n))
+    return items
+
+
 def _chosen(
     items: Ints32,
     first: Ints,
@@ -233,6 +248,13 @@ def _step_items(items, cells, offsets, n, table):  # type: ignore[no-untyped-def
     for path in range(len(offsets) - 1):
         for at in range(offsets[path], offsets[path + 1] - 1):
             items[at] = table[_step_key(cells, at, n)]
+
+
+@kernel
+def _bend_items(items, moves, cells, offsets, n, table):  # type: ignore[no-untyped-def]
+    for path in range(len(offsets) - 1):
+        for at in range(offsets[path], offsets[path + 1] - 2):
+            items[at] = table[8 * moves[at] + _step_key(cells, at + 1, n) % 8]
 
 
 @kernel

@@ -10,10 +10,12 @@ from typing import Any
 
 from ldptrace.errors import PlanError
 from ldptrace.protocol.questions.base import Question, Slots
+from ldptrace.protocol.questions.bends import Bends
 from ldptrace.protocol.questions.departure import Departure
 from ldptrace.protocol.questions.length import Length
 from ldptrace.protocol.questions.moves import Links, Moves
 from ldptrace.protocol.questions.pace import Pace
+from ldptrace.protocol.questions.pairs import Pairs
 from ldptrace.protocol.questions.steps import CombinedSteps, Steps
 from ldptrace.protocol.questions.terminals import CutEnd, End, Start, Terminals
 from ldptrace.protocol.questions.tides import Tides
@@ -25,7 +27,7 @@ QUESTIONS: dict[str, type[Question]] = {
     kind.name: kind
     for kind in (
         *(Length, Start, End, CutEnd, Terminals, Visits, Moves, Links, Turns, Steps, CombinedSteps),
-        *(Departure, Pace, Tides, Trips),
+        *(Departure, Pace, Tides, Trips, Pairs, Bends),
     )
 }
 
@@ -46,6 +48,7 @@ def question_from(n: int, parameters: dict[str, Any]) -> Question:
 __all__ = [
     "QUESTIONS",
     "TIME_QUESTIONS",
+    "Bends",
     "CombinedSteps",
     "CutEnd",
     "Departure",
@@ -54,6 +57,7 @@ __all__ = [
     "Links",
     "Moves",
     "Pace",
+    "Pairs",
     "Question",
     "Slots",
     "Start",

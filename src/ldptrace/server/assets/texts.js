@@ -112,6 +112,8 @@ export const TEXTS = {
       pace: "how fast it is",
       tides: "where it leads at what time",
       trips: "how many trips you made",
+      pairs: "from which part of the map to which part it leads",
+      bends: "how it goes on from field to field",
     },
   },
   de: {
@@ -224,6 +226,8 @@ export const TEXTS = {
       pace: "wie schnell sie ist",
       tides: "wohin sie zu welcher Zeit führt",
       trips: "wie viele Fahrten du gemacht hast",
+      pairs: "aus welchem Teil der Karte in welchen Teil sie führt",
+      bends: "wie sie von Feld zu Feld weitergeht",
     },
   },
 };

@@ -2,7 +2,7 @@ package org.ldptrace.device;
 
 import java.util.Arrays;
 
-/** The public grid of a plan: n x n cells over bounds, moves and links between them. Section 4 of the protocol. */
+/** The public grid of a plan: n x n cells over bounds, moves, links and bends between them. Section 4 of the protocol. */
 public strictfp final class Grid {
     private static final double PAD = 0.000001;
     private static final int[] DI = {-1, 0, 1, -1, 1, -1, 0, 1};
@@ -116,6 +116,38 @@ public strictfp final class Grid {
         return item;
     }
 
+    static int bends(int n) {
+        return 36 * n * n - 84 * n + 48;
+    }
+
+    /** Number of two consecutive moves without their direction. */
+    static int bend(int before, int here, int after, int n) {
+        int first = move(here, before, n) - movesBefore(here / n, here % n, n);
+        int second = move(here, after, n) - movesBefore(here / n, here % n, n);
+        int high = Math.max(first, second);
+        return bendsBefore(here, n) + high * (high + 1) / 2 + Math.min(first, second);
+    }
+
+    /** The cells before, in and after the bend with this number. */
+    static int[] bendCells(int item, int n) {
+        int here = 0;
+        while (here + 1 < n * n && bendsBefore(here + 1, n) <= item) {
+            here++;
+        }
+        int low = item - bendsBefore(here, n);
+        int high = 0;
+        while (low > high) {
+            low -= ++high;
+        }
+        int first = movesBefore(here / n, here % n, n);
+        return new int[] {ends(first + low, n, false)[1], here, ends(first + high, n, false)[1]};
+    }
+
+    /** Number of the district that holds a cell. */
+    static int district(int cell, int n, int districts) {
+        return cell / n * districts / n * districts + cell % n * districts / n;
+    }
+
     /** Angle between two consecutive moves in eighths of a full turn: 0 (straight on) to 4 (back). */
     static int turn(int first, int second, int third, int n) {
         int bend = HEADING[direction(second, third, n)] - HEADING[direction(first, second, n)] + 8 & 7;
@@ -147,6 +179,15 @@ public strictfp final class Grid {
         int along = i * (n - 1) + j;
         int across = i * (3 * n - 2) + (i < n - 1 ? nearBefore(j) : 0);
         return along + across;
+    }
+
+    /** Bends in all cells before this one: a cell has 6 in a corner, 15 on a side, and 36 elsewhere. */
+    private static int bendsBefore(int cell, int n) {
+        int i = cell / n;
+        int j = cell % n;
+        boolean side = i == 0 || i == n - 1;
+        int rows = i * (36 * n - 42) - (i == 0 ? 0 : 21 * n - 24);
+        return j == 0 ? rows : rows + (side ? 6 : 15) + (j - 1) * (side ? 15 : 36);
     }
 
     /** How many of an index and its two neighbours are on the grid. */

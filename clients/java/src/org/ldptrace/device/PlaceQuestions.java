@@ -10,6 +10,8 @@ final class PlaceQuestions {
 
     private static final String[] TRIPS = {"1 trip", "2 trips", "3 trips", "4 to 5 trips", "6 trips or more"};
 
+    private static final int MOST_DISTRICTS = 32;
+
     private PlaceQuestions() {}
 
     /** The question of this name, or null if it is not about places. */
@@ -34,6 +36,10 @@ final class PlaceQuestions {
                 return new Moves(n, Question.most(fields, Grid.moves(n)));
             case "links":
                 return new Links(n, Question.most(fields, Grid.links(n)));
+            case "pairs":
+                return new Pairs(n, fields.only("districts", "name").integer("districts", 2, Math.min(n, MOST_DISTRICTS)));
+            case "bends":
+                return new Bends(n, Question.most(fields, Grid.bends(n)));
             case "turns":
                 fields.only("name");
                 return new Turns(n);
@@ -165,6 +171,64 @@ final class PlaceQuestions {
         public String words(int item) {
             int[] ends = Grid.ends(item, n, true);
             return "between " + cellWords(ends[0]) + " and " + cellWords(ends[1]);
+        }
+    }
+
+    private static final class Pairs extends Question {
+        private final int districts;
+
+        Pairs(int n, int districts) {
+            super(
+                    "pairs",
+                    "the two districts where it begins and ends, together",
+                    n,
+                    districts * districts * districts * districts,
+                    1,
+                    1);
+            this.districts = districts;
+        }
+
+        @Override
+        int[][] answer(Occasion trip, Source source) {
+            int begin = Grid.district(trip.path[0], n, districts);
+            return one(begin * districts * districts + Grid.district(trip.path[trip.path.length - 1], n, districts));
+        }
+
+        @Override
+        public String words(int item) {
+            int all = districts * districts;
+            return "from " + districtWords(item / all) + " to " + districtWords(item % all);
+        }
+
+        private String districtWords(int district) {
+            return "district " + district / districts + "," + district % districts;
+        }
+    }
+
+    private static final class Bends extends Question {
+        Bends(int n, int most) {
+            super(
+                    "bends",
+                    "some of the cells it crosses, each with the cells before and after it, without direction",
+                    n,
+                    Grid.bends(n),
+                    most,
+                    1);
+        }
+
+        @Override
+        int[][] answer(Occasion trip, Source source) {
+            int[] bends = new int[Math.max(trip.path.length - 2, 0)];
+            for (int k = 0; k < bends.length; k++) {
+                bends[k] = Grid.bend(trip.path[k], trip.path[k + 1], trip.path[k + 2], n);
+            }
+            return one(pick(bends, capacity, source));
+        }
+
+        @Override
+        public String words(int item) {
+            int[] cells = Grid.bendCells(item, n);
+            return cellWords(cells[1]) + " between " + cellWords(cells[0]) + " and " + cellWords(cells[2]);
         }
     }
 
