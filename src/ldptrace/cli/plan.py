@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from ldptrace.curator.planning import Outlook
-    from ldptrace.protocol.plan import Plan
 
 
 def plan(
@@ -137,7 +136,7 @@ def plan(
     chosen = chosen.changed(
         standing=standing, campaign=None if campaign is None else CampaignName.fresh(campaign)
     )
-    words = [*sentences(chosen, users), *([_shuffled(chosen, users)] if view else [])]
+    words = sentences(chosen, users)
     noise = mostly_noise(users, budget, n, trip=trip)
     if output is not None:
         # A plan is known by its bytes: not one more.
@@ -196,17 +195,3 @@ def _outlooks(chosen: Outlook, users: int, epsilon: float, trip: float) -> Table
             mark,
         )
     return table
-
-
-def _shuffled(plan: Plan, users: int) -> str:
-    """Say how much a trusted shuffler would improve privacy. Groups are not hidden, so the smallest group counts."""
-    from ldptrace.audit import amplified
-    from ldptrace.protocol.round import SHARES
-
-    delta = 1e-6
-    crowd = int(users * min(ask.share for ask in plan.rounds[0].asks) / SHARES)
-    central = amplified(float(plan.epsilon), crowd, delta) if crowd > 1 else None
-    prefix = "A different trust model: behind a trusted shuffler that drops who sent what,"
-    if central is None:
-        return f"{prefix} {crowd:,} users in the smallest group are too few for a better guarantee."
-    return f"{prefix} all reports together are ({central:.3g}, {delta:g})-differentially private centrally."

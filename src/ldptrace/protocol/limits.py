@@ -35,3 +35,7 @@ MAX_EVERY = 366 * 86_400
 MAX_START = 253_402_300_799
 MAX_WINDOW = (1 << 32) - 1
 MAX_LIFETIME = 999
+# Shuffled plans: reports in a batch, smallest epsilon of a device and of a batch.
+MAX_BATCH = 10_000_000
+MIN_LOCAL = 0.01
+MIN_CENTRAL = 0.0001
