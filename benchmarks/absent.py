@@ -19,12 +19,11 @@ from benchmarks.tables import save
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator import Estimates
-from ldptrace.curator.planning import choose_plan
+from ldptrace.curator.facts import Facts
 from ldptrace.errors import FitWarning
 from ldptrace.evaluation import Reference
 from ldptrace.models import fit_model
 from ldptrace.protocol.grid import Bounds, Grid
-from ldptrace.protocol.shares import Wanted
 from ldptrace.roads import RoadNetwork, read_roads
 from ldptrace.simulation import collect
 
@@ -43,7 +42,7 @@ def run(
 ) -> dict[str, float]:
     """Scores of one collection among so many devices, and the error of the share in its standard errors."""
     rng, grid = np.random.default_rng(seed), Grid(bounds, 6)
-    plan, _ = choose_plan(devices, epsilon, bounds, n=grid.n, wanted=Wanted(for_map=roads is not None))
+    plan = Facts(devices, epsilon, bounds, grid=grid.n, for_map=roads is not None).plan()
     paths = CellPaths.from_trajectories(trips, grid)
     at_home = np.full(devices - len(trips), paths.offsets[-1])
     everyone = CellPaths(paths.cells, np.concatenate([paths.offsets, at_home]), grid)

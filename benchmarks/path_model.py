@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.data import oldenburg
 from ldptrace.core.paths import CellPaths
 from ldptrace.curator import Estimates
-from ldptrace.curator.planning import choose_plan
+from ldptrace.curator.facts import Facts
 from ldptrace.device import Reporter
 from ldptrace.errors import FitWarning
 from ldptrace.models.path.model import PathModel
@@ -41,7 +41,7 @@ def main() -> None:
     print(f"{data.name}: {len(data.trajectories):,} devices")
     print(f"{'N':>3}{'collect s':>18}{'fit s':>18}{'sampled per s':>18}")
     for n in (6, 8, 12, 16, 24):
-        plan, _ = choose_plan(len(data.trajectories), 1.0, data.bounds, n=n)
+        plan = Facts(len(data.trajectories), 1.0, data.bounds, grid=n).plan()
         paths = CellPaths.from_trajectories(data.trajectories, Grid(data.bounds, n))
         runs = []
         # The first run compiles and is not counted.
@@ -60,7 +60,7 @@ def main() -> None:
         cells = [f"{mean[0]:.2f} ±{spread[0]:.2f}", f"{mean[1]:.2f} ±{spread[1]:.2f}"]
         cells.append(f"{mean[2] / 1e6:.1f} ±{spread[2] / 1e6:.1f} M")
         print(f"{n:>3}" + "".join(f"{cell:>18}" for cell in cells), flush=True)
-    _device(choose_plan(300_000, 1.0, data.bounds, n=6)[0])
+    _device(Facts(300_000, 1.0, data.bounds, grid=6).plan())
 
 
 def _device(plan: Plan) -> None:

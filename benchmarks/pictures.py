@@ -23,7 +23,7 @@ from benchmarks.data import generated
 from benchmarks.time import statistics
 from ldptrace.core.paths import CellPaths
 from ldptrace.curator.estimates import Estimates
-from ldptrace.curator.planning import choose_plan
+from ldptrace.curator.facts import Facts
 from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.model import PathModel
 from ldptrace.models.time import DAY_PROFILE
@@ -85,7 +85,7 @@ def _fitted() -> PathModel:
     """The path model of a generated city at epsilon 1."""
     data = generated(CITY, USERS)
     grid = Grid(data.bounds, CELLS)
-    plan, _ = choose_plan(USERS, 1.0, data.bounds, n=CELLS)
+    plan = Facts(USERS, 1.0, data.bounds, grid=CELLS).plan()
     paths = CellPaths.from_trajectories(data.trajectories, grid)
     return PathModel.fit(Estimates.from_tally(plan, collect(plan, paths, np.random.default_rng(1))))
 

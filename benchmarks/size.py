@@ -41,7 +41,7 @@ from benchmarks.data import CITY_SIDE, oldenburg
 from ldptrace.cli.reading import open_sets
 from ldptrace.core.paths import CellPaths
 from ldptrace.curator import Estimates
-from ldptrace.curator.planning import choose_plan
+from ldptrace.curator.facts import Facts
 from ldptrace.engines.opening import Where
 from ldptrace.errors import FitWarning
 from ldptrace.evaluation import evaluate
@@ -214,7 +214,7 @@ def fit(n: int, epsilon: float, repeats: int, folder: Path | None) -> dict[str, 
     runs = []
     # One of few cells first, so that all is compiled.
     for size, seed in [(6 if n <= 8 else 9, 0), *((n, seed) for seed in range(1, repeats + 1))]:
-        plan, _ = choose_plan(len(data.trajectories), epsilon, data.bounds, n=size)
+        plan = Facts(len(data.trajectories), epsilon, data.bounds, grid=size).plan()
         paths = CellPaths.from_trajectories(data.trajectories, Grid(data.bounds, size))
         estimates = Estimates.from_tally(plan, collect(plan, paths, np.random.default_rng(seed)))
         begin, used = time.perf_counter(), time.process_time()

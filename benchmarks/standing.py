@@ -27,9 +27,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ldptrace.protocol.standing import Standing
+from ldptrace.curator.facts import Facts
 from ldptrace.server import campaigns
-from ldptrace.server.campaigns import Numbers, Terms, plan_from_facts
+from ldptrace.server.campaigns import Numbers, Terms
 from ldptrace.server.fleet import Faults, Fleet, Playing, city_trips
 from ldptrace.server.registry import find
 from ldptrace.server.schedule import TrialClock
@@ -192,8 +192,7 @@ def show_windows(database: Database) -> None:
 def run(
     database: Database, arguments: list[str], options: argparse.Namespace, crashing: Postgres | None
 ) -> list[str]:
-    standing = Standing.of(WEEK, epsilon=1, lifetime=5)
-    plan = plan_from_facts(options.users, "1", 6, (0.0, 0.0, 20_000.0, 20_000.0), standing=standing)
+    plan = Facts(options.users, "1", (0.0, 0.0, 20_000.0, 20_000.0), grid=6, every=WEEK, lifetime=5).plan()
     campaigns.create(database, NAME, plan, Terms(numbers=Numbers(options.users // 20)), actor="benchmark")
     campaigns.open_round(database, NAME, actor="benchmark")
     text = f"2027-03-01,{WEEK / options.week_seconds},{time.time()}"

@@ -37,21 +37,19 @@ from benchmarks.streets import Town, odd_city, oldenburg
 from benchmarks.tables import save
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.memory import Memory, remembered
-from ldptrace.curator.planning import choose_plan
 from ldptrace.curator.tally import Tally
 from ldptrace.errors import FitWarning, PrivacyWarning
 from ldptrace.evaluation.controls import map_alone
 from ldptrace.evaluation.stream_metrics import STREAM_METRICS, Sides, StreamReference
 from ldptrace.evaluation.streams import Clock, Departures, Frame, StreamTables, windows
 from ldptrace.methods.public import Public
-from ldptrace.protocol.exact import epsilon_fraction
 from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.roads import RoadNetwork
 from ldptrace.streams import Settings, stream
 from ldptrace.streams.now import Now
 from ldptrace.streams.occasions import Occasions, tally_of_step
-from ldptrace.streams.run import asked
+from ldptrace.streams.run import facts_of
 from ldptrace.streams.settings import WARM_UP
 
 TICK, TICKS, FIRST, EACH = 15.6, 500, 10_000, 500
@@ -146,7 +144,7 @@ def reported(
     trips, rng = scene.played(seed), np.random.default_rng(seed)
     assert trips.t is not None
     start, end, length = float(trips.t.min()), float(trips.t.max()), options.step * scene.tick
-    plan, _ = choose_plan(len(trips), epsilon_fraction(1.0), scene.bounds, n=CELLS, wanted=asked(options.map))
+    plan = facts_of(len(trips), 1.0, scene.bounds, None, CELLS, for_map=options.map).plan()
     if options.presence == "shown":
         occasions = Occasions.shown(trips)
     else:

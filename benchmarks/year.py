@@ -19,12 +19,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ldptrace.curator.facts import Facts
 from ldptrace.device import Ledger, Recording, Reporter
 from ldptrace.device.storage import MemoryFile
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.standing import Standing
 from ldptrace.server import campaigns, releases, schedule, series, views
-from ldptrace.server.campaigns import Numbers, Terms, plan_from_facts
+from ldptrace.server.campaigns import Numbers, Terms
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.fleet import city_trips, points_of
 from ldptrace.server.registry import audit_log, find
@@ -97,8 +97,7 @@ def sizes(database: Database, folder: Path, found: list[Reporter]) -> dict[str, 
 
 def run(folder: Path, users: int, windows: int) -> list[str]:
     database = open_database(folder)
-    standing = Standing.of(WEEK, epsilon=1, lifetime=windows)
-    plan = plan_from_facts(users, "1", 4, (0.0, 0.0, 20_000.0, 20_000.0), standing=standing)
+    plan = Facts(users, "1", (0.0, 0.0, 20_000.0, 20_000.0), grid=4, every=WEEK, lifetime=windows).plan()
     campaigns.create(database, NAME, plan, Terms(numbers=Numbers(users // 2)), actor="benchmark")
     plan = campaigns.open_round(database, NAME, actor="benchmark").plan
     assert plan.standing is not None

@@ -9,15 +9,15 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
-from ldptrace.server.campaigns import plan_from_facts
+from ldptrace.curator.facts import Facts
 from server_kit import Server
 
 # A machine that is busy with other tests may take its time.
 PATIENCE = 60_000
 expect.set_options(timeout=PATIENCE)
 
-WORLD = plan_from_facts(1000, "1", 6, (13.0, 52.0, 14.0, 53.0), "EPSG:4326")
-PLANE = plan_from_facts(1000, "1", 6, (0.0, 0.0, 6.0, 6.0))
+WORLD = Facts(1000, "1", (13.0, 52.0, 14.0, 53.0), "EPSG:4326", grid=6).plan()
+PLANE = Facts(1000, "1", (0.0, 0.0, 6.0, 6.0), grid=6).plan()
 GPX = """<?xml version="1.0"?><gpx xmlns="http://www.topografix.com/GPX/1/1" version="1.1"><trk><trkseg>
 <trkpt lat="52.123456" lon="13.123456"><time>2026-03-01T08:00:00Z</time></trkpt>
 <trkpt lat="52.523456" lon="13.323456"><time>2026-03-01T08:20:00Z</time></trkpt>

@@ -19,7 +19,7 @@ from ldptrace.core.outside import DEFAULT as CUT
 from ldptrace.core.outside import Outside, leak_of
 from ldptrace.core.stages import Stages
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.curator.planning import TRIP, choose_grid, mostly_noise
+from ldptrace.curator.facts import Facts
 from ldptrace.engines.base import Crowd, Draw, Made
 from ldptrace.engines.opening import Where, open_crowd
 from ldptrace.errors import DataWarning, InputError, NoiseWarning, PrivacyWarning
@@ -38,7 +38,8 @@ from ldptrace.simulation.channels import Mode
 from ldptrace.simulation.streams import EXPERIMENT, Streams
 from ldptrace.simulation.unit import UNITS, Unit, UnitName
 
-PAPER_GRID = 6
+# Options of a method that are facts of its plan.
+OF_METHODS = frozenset({"mean_trip", "most_moves", "cap", "shares", "time", "week", "centre"})
 # Options that are public knowledge, given as files or as what they hold.
 PUBLIC = ("area", "roads", "routes")
 BOUNDS_LEAK = "the bounds were taken from the raw data, so they reveal its outermost points"
@@ -110,7 +111,7 @@ class Settings:
         known = self.recipe.options
         for name in sorted(set(self.options) - set(known)):
             raise InputError(f"method {self.recipe.name} has no option {name!r}; it has {sorted(known)}")
-        if self.pilot is not None and "trip" not in known:
+        if self.pilot is not None and "mean_trip" not in known:
             raise InputError(f"method {self.recipe.name} has nothing to choose by a pilot")
         Drawing(self.options.get("spacing"), self.options.get("interval"))
 
@@ -365,10 +366,19 @@ def _learned(
     if settings.pilot is not None:
         with stages("pilot"):
             pilot = run_pilot(crowd, settings.epsilon, bounds, settings.pilot, streams.devices)
-        options = {"trip": pilot.trip} | options
+        options = {"mean_trip": pilot.trip * max(bounds[2] - bounds[0], bounds[3] - bounds[1])} | options
     users = crowd.users - (0 if pilot is None else pilot.users)
-    grid = Grid(bounds, _cells(settings, users, options, public.ways is not None))
-    noise = mostly_noise(users, settings.epsilon, grid.n, trip=options.get("trip", TRIP))
+    facts = Facts(
+        users,
+        settings.epsilon,
+        bounds,
+        crs,
+        settings.grid,
+        method=settings.recipe.name,
+        for_map=public.ways is not None,
+        **{name: value for name, value in options.items() if name in OF_METHODS},
+    )
+    grid, noise = facts.map_grid(), facts.noise()
     if noise:
         warnings.warn(noise, NoiseWarning, stacklevel=4)
     job = Job(
@@ -385,6 +395,7 @@ def _learned(
         public,
         crs,
         streams.seeded,
+        facts=facts,
     )
     synthesis = settings.recipe.run(job)
     if pilot is not None:
@@ -404,15 +415,6 @@ def _learned(
     if synthesis.model is None:
         return done
     return replace(done, release=Release(synthesis.model, drawing, crs, done.privacy()))
-
-
-def _cells(settings: Settings, users: int, options: Mapping[str, Any], for_map: bool) -> int:
-    """Return the number of cells per side, as given or chosen from public facts."""
-    if settings.grid != "auto":
-        return settings.grid
-    if "trip" not in settings.recipe.options:
-        return PAPER_GRID
-    return choose_grid(users, settings.epsilon, options.get("trip", TRIP), for_map)
 
 
 def _with_time(settings: Settings, crowd: Crowd) -> dict[str, Any]:

@@ -39,8 +39,8 @@ def test_an_unknown_command_has_the_whole_help() -> None:
 WRONG = {
     "plan --users many": "error: invalid value for '--users': 'many' is not a whole number; `ldptrace plan --help` "
     "lists what is allowed\n",
-    "plan --epsilon much": "'much' is not a number; `ldptrace plan --help`",
-    "plan --users 0": "0 is not in the range x>=1",
+    "plan --users 9 --epsilon much": "error: epsilon must be a number, got 'much'\n",
+    "plan --users 0 --epsilon 1": "the expected number of users must be from 1 to 10^12, got 0",
     "plan --users": "error: option '--users' requires an argument; `ldptrace plan --help` lists what is allowed\n",
     "reproduce fig --scale huge": "'huge' is not one of 'quick', 'paper'; `ldptrace reproduce --help`",
     "synthesize": "error: missing argument 'source'; `ldptrace synthesize --help` lists what is allowed\n",

@@ -13,13 +13,14 @@ import pytest
 
 import ldptrace as lt
 from cli_kit import error_of, run
-from ldptrace.cli.own import moment, own_trips
+from ldptrace.cli.own import own_trips
 from ldptrace.device import Ledger, Reporter
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import report_bytes, window_of
 from ldptrace.protocol.standing import Standing
+from ldptrace.protocol.units import moment
 
 WEEK = Standing.of(7 * 86_400, epsilon=1, lifetime=2)
 PLAN = Plan.single_report(Grid((0, 0, 6, 6), 6), 1).changed(standing=WEEK)

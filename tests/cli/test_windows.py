@@ -41,8 +41,8 @@ def test_where_windows_are_counted_from(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--recent", "7d"), "give --every"),
-        (("--lifetime", "3"), "give --every"),
+        (("--recent", "7d"), "give every"),
+        (("--lifetime", "3"), "give every"),
         (("--every", "7"), "a number with a unit"),
         (("--every", "30s"), "every, in seconds, must be an integer from 60"),
         (("--every", "1d", "--recent", "2d"), "never more than every"),

@@ -2,19 +2,18 @@ from __future__ import annotations
 
 import pytest
 
+from ldptrace.curator.facts import Facts
 from ldptrace.curator.planning import (
     FLAT,
     GRIDS,
     MAP_GRID,
     choose_grid,
-    choose_plan,
     outlook,
     standard_errors,
 )
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.shares import Wanted
 from ldptrace.protocol.words import explain
 
 BOUNDS = (0.0, 0.0, 1.0, 1.0)
@@ -29,12 +28,14 @@ def test_a_map_allows_finer_cells_where_noise_does() -> None:
     for users in (1_000, 100_000, 400_000, 30_000_000):
         plain, mapped = (choose_grid(users, 1.0, for_map=given) for given in (False, True))
         assert mapped == (max(plain, MAP_GRID) if users >= 400_000 else plain)
-    assert choose_plan(400_000, 1.0, BOUNDS, wanted=Wanted(for_map=True))[0].grid.n == MAP_GRID
+    assert Facts(400_000, 1.0, BOUNDS, for_map=True).plan().grid.n == MAP_GRID
 
 
 def test_the_choice_is_the_best_of_its_neighbours() -> None:
-    plan, view = choose_plan(300_000, 1.0, BOUNDS)
-    assert plan.grid.n == view.n
+    facts = Facts(300_000, 1.0, BOUNDS)
+    view = facts.outlook()
+    assert view is not None
+    assert facts.plan().grid.n == view.n
     for n in GRIDS:
         assert outlook(300_000, 1.0, n).error >= view.error
     # The optimum of m is flat; the largest m near it is taken.
@@ -47,7 +48,7 @@ def test_longer_trips_need_larger_sets() -> None:
 
 
 def test_errors_shrink_with_the_root_of_the_users() -> None:
-    plan, _ = choose_plan(10_000, 1.0, BOUNDS)
+    plan = Facts(10_000, 1.0, BOUNDS).plan()
     few, many = standard_errors(plan, 10_000), standard_errors(plan, 40_000)
     for name in few:
         assert few[name] == pytest.approx(2 * many[name], rel=0.01)

@@ -20,7 +20,8 @@ from ldptrace.core.outside import within
 from ldptrace.core.parallel import CHUNK
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator import Estimates
-from ldptrace.curator.planning import choose_grid, choose_plan
+from ldptrace.curator.facts import Facts
+from ldptrace.curator.planning import choose_grid
 from ldptrace.engines.base import Made
 from ldptrace.engines.local import Files, Local, Memory, write_parts
 from ldptrace.engines.opening import Where
@@ -29,7 +30,6 @@ from ldptrace.io.batches import Batches, open_batches
 from ldptrace.io.reading import Reading
 from ldptrace.models.base import Along, Sampler
 from ldptrace.models.path.model import PathModel
-from ldptrace.protocol.shares import Wanted
 from ldptrace.simulation import Collection, collect
 from synthesis_kit import run_files, run_method
 
@@ -53,7 +53,7 @@ def opened(path: Path, memory: int = 1 << 18) -> Batches:
 
 def test_a_tally_is_the_same_from_blocks_and_from_all_paths_at_once() -> None:
     crowd = Memory(walks(CHUNK + 1000))
-    plan, _ = choose_plan(crowd.users, 1.0, BOUNDS, n=4)
+    plan = Facts(crowd.users, 1.0, BOUNDS, grid=4).plan()
     collection = Collection(plan, np.random.default_rng(3).spawn(1)[0])
     from_blocks = crowd.add_up(collection, collection.nothing)
     assert from_blocks == crowd.collect(collection)
@@ -240,7 +240,7 @@ def test_an_interrupted_output_leaves_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["out", "out.parquet", "out.csv"])
 @pytest.mark.parametrize("count", [0, 5, CHUNK + 1])
 def test_any_number_to_any_output(tmp_path: Path, name: str, count: int) -> None:
-    plan, _ = choose_plan(1000, 1.0, BOUNDS, n=4)
+    plan = Facts(1000, 1.0, BOUNDS, grid=4).plan()
     paths = Memory(walks(1000)).paths(plan.grid)
     model = PathModel.fit(Estimates.from_tally(plan, collect(plan, paths, np.random.default_rng(1))))
     draw = Sampler.of(model, count, np.random.default_rng(2))
@@ -310,7 +310,7 @@ def test_who_has_no_times_answers_without(tmp_path: Path) -> None:
     for memory in (1 << 16, 1 << 30):
         crowd = Files(opened(tmp_path / "real.parquet", memory))
         assert crowd.timed
-        plan, _ = choose_plan(crowd.users, 1.0, BOUNDS, n=4, wanted=Wanted(time=True))
+        plan = Facts(crowd.users, 1.0, BOUNDS, grid=4, time=True).plan()
         found.append(crowd.collect(Collection(plan, np.random.default_rng(3).spawn(1)[0])))
     assert found[0] == found[1]
     known = Memory(replace(trips, t=np.nan_to_num(t, nan=30_000.0)).take(trips.x[trips.offsets[:-1]] < 2))

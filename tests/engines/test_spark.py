@@ -31,7 +31,7 @@ from ldptrace.cli import application
 from ldptrace.cli.common import typed_path
 from ldptrace.core.parallel import CHUNK
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.curator.planning import choose_plan
+from ldptrace.curator.facts import Facts
 from ldptrace.curator.receive import Receiver
 from ldptrace.device import Reporter
 from ldptrace.engines.base import Crowd, Made
@@ -244,7 +244,7 @@ def beside(folder: Path) -> Path:
 
 def tallied(spark: Spark, target: Path) -> None:
     """Reports in files: some twice, one cut off, one known already, one of another version."""
-    plan, _ = choose_plan(50, 1.0, BOUNDS, n=4)
+    plan = Facts(50, 1.0, BOUNDS, grid=4).plan()
     reporter = Reporter(plan)
     reports = [reporter.report([(0.1, 0.2), (0.9, 0.2)]) for _ in range(40)]
     of_another_version = b"\0" + reports[5][1:]
@@ -273,7 +273,7 @@ def _cut_in(data: bytes, size: int) -> list[bytes]:
 
 def commands(folder: Path, tmp_path: Path) -> None:
     """`evaluate` and `tally` on the session that there is; what Spark cannot read is one clear sentence."""
-    plan, _ = choose_plan(50, 1.0, BOUNDS, n=4)
+    plan = Facts(50, 1.0, BOUNDS, grid=4).plan()
     (tmp_path / "plan.json").write_text(plan.to_json())
     (tmp_path / "answer").write_bytes(Reporter(plan).report([(0.1, 0.2)]))
     tally = ["tally", tmp_path / "answer", "--plan", tmp_path / "plan.json", "--ids", tmp_path / "ids"]
@@ -311,7 +311,7 @@ def points_and_users(spark: Spark, tmp_path: Path) -> None:
         }  # type: ignore[index]
     )
     pq.write_table(points, tmp_path / "points.parquet")
-    plan, _ = choose_plan(300, 1.0, BOUNDS, n=4)
+    plan = Facts(300, 1.0, BOUNDS, grid=4).plan()
     collection = Collection(plan, np.random.default_rng(3))
     crowd = SparkCrowd(spark, str(tmp_path / "points.parquet"), Reading(bounds=BOUNDS))
     assert crowd.users == 300
@@ -367,7 +367,7 @@ def what_is_not_written(spark: Spark, tmp_path: Path) -> None:
     with (tmp_path / "large").open("wb") as file:
         file.truncate(1 << 31)
     with pytest.raises(InputError, match=r"may have 2,147,483,647 bytes, this has 2,147,483,648: cut it"):
-        receive_files(spark, [str(tmp_path / "large")], choose_plan(50, 1.0, BOUNDS, n=4)[0])
+        receive_files(spark, [str(tmp_path / "large")], Facts(50, 1.0, BOUNDS, grid=4).plan())
     (tmp_path / "large").unlink()
     with pytest.raises(InputError, match="folder of Parquet"):
         spark.write(Made(walks(5)), tmp_path / "out.csv", {})

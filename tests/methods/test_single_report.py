@@ -41,7 +41,7 @@ def test_moves_and_length_follow_from_the_trip_or_are_given(real: Trajectories) 
     given = items_and_capacity(most_moves=2, cap=5)
     assert given["moves"][1] == 2
     assert given["length"][0] == 5
-    assert items_and_capacity(trip=2.0)["moves"][1] > items_and_capacity(trip=0.2)["moves"][1]
+    assert items_and_capacity(mean_trip=800)["moves"][1] > items_and_capacity(mean_trip=80)["moves"][1]
 
 
 def test_public_knowledge_is_named(real: Trajectories) -> None:

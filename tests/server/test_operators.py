@@ -141,7 +141,7 @@ def test_bodies_that_are_no_campaign(client: Client) -> None:
         {"name": "a", "users": 3, "epsilon": 1, "bounds": [0, 0, 1, 1], "time": "yes"},
         {"name": "a", "users": 3, "epsilon": 1, "bounds": [0, 0, 1, 1], "week": True},
         {"name": "a", "users": 3, "epsilon": 1, "bounds": [0, 0, 1, 1], "time": True, "centre": [3, 3]},
-        {"name": "a", "users": 3, "epsilon": 1, "bounds": [0, 0, 1, 1], "time": True, "centre": "0,0"},
+        {"name": "a", "users": 3, "epsilon": 1, "bounds": [0, 0, 1, 1], "time": True, "centre": "here"},
         {"name": "a", "users": 3, "epsilon": 1, "bounds": [0, 0, 1, 1], "colour": "red"},
         {"name": "a", "users": 3, "epsilon": 1, "bounds": [0, 0, 1, 1], "min_reports": -1},
         {"name": "a" * 70, "users": 3, "epsilon": 1, "bounds": [0, 0, 1, 1]},

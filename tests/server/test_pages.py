@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from ldptrace.protocol.standing import Standing
-from ldptrace.server.campaigns import plan_from_facts
+from ldptrace.curator.facts import Facts
 from server_kit import Client, opened
 
-STANDING = plan_from_facts(1000, "1", 4, (0.0, 0.0, 6.0, 6.0), standing=Standing.of(7 * 86_400, epsilon=1))
+STANDING = Facts(1000, "1", (0.0, 0.0, 6.0, 6.0), grid=4, every=7 * 86_400).plan()
 RELEASED = b"<head><style>h1 { color: red }</style></head><h1>made</h1>"
 
 

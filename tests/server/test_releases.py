@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ldptrace.curator import Tally
+from ldptrace.curator.facts import Facts
 from ldptrace.curator.trips import PEOPLE
 from ldptrace.device import Ledger, Recording, Reporter
 from ldptrace.device.track import occasion_among
@@ -16,9 +17,7 @@ from ldptrace.errors import LdptraceError
 from ldptrace.io import read
 from ldptrace.models import load_model
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.standing import Standing
 from ldptrace.server import campaigns, releases, views
-from ldptrace.server.campaigns import plan_from_facts
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.registry import find
 from ldptrace.server.releases import SILENT, Listener, Running, beating
@@ -91,11 +90,10 @@ def test_nothing_is_published_below_the_smallest_number(database: Database) -> N
 @pytest.mark.slow
 def test_every_window_has_a_release_of_its_own(database: Database, tmp_path: Path) -> None:
     week = 7 * 86_400
-    standing = Standing.of(week, epsilon=4, start=0)
     plan = opened(
         database,
         "trips",
-        plan_from_facts(500, "4", 4, (0.0, 0.0, 6.0, 6.0), standing=standing),
+        Facts(500, "4", (0.0, 0.0, 6.0, 6.0), grid=4, every=week, start=0).plan(),
         min_reports=50,
     )
     ways = [Recording([(0.5, 0.5), (2.5, 3.5), (5.5, 3.0)], 5.0 * week - 60)]

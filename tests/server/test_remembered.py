@@ -9,11 +9,10 @@ import pytest
 
 from ldptrace.core.paths import CellPaths
 from ldptrace.curator import Tally
+from ldptrace.curator.facts import Facts
 from ldptrace.curator.memory import Memory
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.standing import Standing
-from ldptrace.server.campaigns import plan_from_facts
 from ldptrace.server.remembered import Recollection, recalled
 from ldptrace.simulation import collect
 
@@ -22,7 +21,7 @@ BOX = (0.0, 0.0, 3.0, 3.0)
 
 
 def weekly(epsilon: str) -> Plan:
-    return plan_from_facts(1000, epsilon, 3, BOX, standing=Standing.of(WEEK, epsilon=epsilon, start=0))
+    return Facts(1000, epsilon, BOX, grid=3, every=WEEK, start=0).plan()
 
 
 def window(plan: Plan, number: int, rng: np.random.Generator, cell: int = 4) -> tuple[Plan, Tally]:

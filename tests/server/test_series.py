@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from ldptrace.curator.facts import Facts
 from ldptrace.device import Recording, Reporter
 from ldptrace.device.track import occasion_among
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.standing import Standing
-from ldptrace.server.campaigns import plan_from_facts
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.registry import find
 from ldptrace.server.series import series
@@ -35,11 +34,10 @@ def answers(plan: Plan, window: int, way: list[tuple[float, float]], count: int,
 def test_a_change_is_marked_in_its_window(tmp_path: Path) -> None:
     """At epsilon 8 nearly every answer is true, so that chance hardly matters: windows of 600 people."""
     database = open_database(tmp_path)
-    standing = Standing.of(WEEK, epsilon=8, start=0)
     plan = opened(
         database,
         "trips",
-        plan_from_facts(600, "8", 4, (0.0, 0.0, 6.0, 6.0), standing=standing),
+        Facts(600, "8", (0.0, 0.0, 6.0, 6.0), grid=4, every=WEEK, start=0).plan(),
         min_reports=100,
     )
     for window, way in ((3, WEST), (4, WEST), (5, EAST)):

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from ldptrace.curator.facts import Facts
 from ldptrace.errors import InputError
-from ldptrace.protocol.standing import Standing
 from ldptrace.server import tallies
-from ldptrace.server.campaigns import plan_from_facts
 from ldptrace.server.fleet import Faults, Fleet, city_trips
 from ldptrace.server.schedule import TrialClock
 from ldptrace.server.standing_fleet import Rhythm, run_standing_fleet
@@ -28,8 +27,9 @@ WEEK = 7 * 86_400
 def test_three_weeks_with_a_server_that_is_killed(tmp_path: Path) -> None:
     database = open_database(tmp_path)
     # A device may give two answers. A week takes six seconds: a killed server is back before its reports are too late.
-    standing = Standing.of(WEEK, epsilon=1, lifetime=2)
-    plan = opened(database, "trips", plan_from_facts(200, "1", 4, (0.0, 0.0, 6.0, 6.0), standing=standing))
+    plan = opened(
+        database, "trips", Facts(200, "1", (0.0, 0.0, 6.0, 6.0), grid=4, every=WEEK, lifetime=2).plan()
+    )
     assert "trips" in [ask.question.name for ask in plan.rounds[0].asks]
     text = f"2027-03-01,{WEEK / 6},{time.time()}"
     clock = TrialClock.of(text)

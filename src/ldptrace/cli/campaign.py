@@ -5,40 +5,25 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from time import time as now
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
-from ldptrace.cli.common import (
-    CentreOption,
-    TimeOption,
-    WeekOption,
-    note,
-    parse_centre,
-    table_console,
-    was_typed,
-)
+from ldptrace.cli.common import note, table_console
 from ldptrace.cli.operators import NameArgument, actor, backup, export, publish, restore, token
-from ldptrace.cli.reading import BoundsOption, CrsOption, parse_bounds
+from ldptrace.cli.options import with_options
 from ldptrace.cli.serve import DatabaseOption, DataOption, database_of
-from ldptrace.cli.windows import EveryOption, LifetimeOption, RecentOption, StartOption, standing_of
+from ldptrace.curator.facts import Facts
 from ldptrace.errors import InputError
-from ldptrace.protocol.exact import epsilon_fraction
-from ldptrace.protocol.standing import Standing
 
-SINGLE = "single-report"
-# Options that a plan answers.
-FACTS = (
-    *("epsilon", "bounds", "crs", "centre", "time", "week", "every", "recent", "start", "lifetime", "grace"),
-    *("grid", "method"),
-)
 # Windows that are shown of a standing campaign.
 NEWEST = 4
 
 
+@with_options(partial=("facts",), facts=Facts)
 def create(
-    context: typer.Context,
     name: NameArgument,
+    facts: dict[str, Any],
     plan: Annotated[
         Path | None,
         typer.Option(
@@ -46,29 +31,6 @@ def create(
             "--users, --epsilon, --bounds and further options."
         ),
     ] = None,
-    users: Annotated[int | None, typer.Option(min=1, help="Expected number of users.")] = None,
-    epsilon: Annotated[
-        str | None,
-        typer.Option(
-            help="Epsilon, the privacy budget of each user (with --every, of each answer); smaller is more private."
-        ),
-    ] = None,
-    grid: Annotated[
-        str,
-        typer.Option(metavar="N|auto", help="Number of cells per side of the grid; auto chooses the number."),
-    ] = "auto",
-    bounds: BoundsOption = None,
-    crs: CrsOption = None,
-    method: Annotated[
-        str,
-        typer.Option(
-            help="Method of the collection: single-report, or a method of the LDPTrace paper (paper, randsyn, "
-            "combtran or noadapt). The methods of the paper ask each device in two rounds."
-        ),
-    ] = SINGLE,
-    time: TimeOption = False,
-    week: WeekOption = False,
-    centre: CentreOption = None,
     title: Annotated[str, typer.Option(help="Title of the page that contributors see.")] = "",
     organiser: Annotated[
         str, typer.Option(help="Name of the organisation that runs the campaign, as contributors see it.")
@@ -101,18 +63,6 @@ def create(
     max_reports: Annotated[
         int, typer.Option(min=1, help="Largest number of reports that the server counts in a round.")
     ] = 100_000_000,
-    every: EveryOption = None,
-    recent: RecentOption = None,
-    start: StartOption = None,
-    lifetime: LifetimeOption = None,
-    grace: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DURATION",
-            help="In a standing campaign, how long after a device's time window its report may arrive; by "
-            "default 1d, or the length of the time window if that is shorter.",
-        ),
-    ] = None,
     roads: Annotated[
         Path | None, typer.Option(help="Public road network; synthetic trips follow its streets.")
     ] = None,
@@ -120,28 +70,23 @@ def create(
     database: DatabaseOption = None,
 ) -> None:
     """Create a campaign as a draft. Devices can answer after you run `ldptrace campaign open`."""
-    from ldptrace.cli.synthesize import whole_number
+    from ldptrace.options import decoded
     from ldptrace.protocol.plan import Plan
-    from ldptrace.protocol.shares import Wanted
     from ldptrace.server import campaigns, releases
-    from ldptrace.server.campaigns import plan_from_facts
     from ldptrace.server.registry import About, Schedule, moment
 
+    users = facts.get("users")
     if plan is not None:
-        facts = [name for name in FACTS if was_typed(context, name)]
-        if facts:
+        for told in facts.keys() - {"users"}:
             raise InputError(
                 "give --plan FILE, or --users N --epsilon E --bounds X0,Y0,X1,Y1 and further options, not both: "
-                f"--{facts[0]} is what the plan says"
+                f"--{told.replace('_', '-')} is what the plan says"
             )
         chosen = Plan.from_json(plan.read_bytes())
-    elif users is None or epsilon is None or (box := parse_bounds(bounds)) is None:
+    elif not {"users", "epsilon", "bounds"} <= facts.keys():
         raise InputError("a campaign needs --plan FILE, or --users N --epsilon E --bounds X0,Y0,X1,Y1")
     else:
-        cells: int | Literal["auto"] = "auto" if grid == "auto" else whole_number("--grid", grid)
-        wanted = Wanted(time=time, week=week, centre=parse_centre(centre), for_map=roads is not None)
-        standing = _standing(epsilon, every, recent, start, lifetime, grace)
-        chosen = plan_from_facts(users, epsilon, cells, box, crs, method, wanted=wanted, standing=standing)
+        chosen = decoded(Facts, {"for_map": roads is not None} | facts).plan()
     network = {} if roads is None else _network_files(roads)
     terms = campaigns.Terms(
         About(
@@ -161,25 +106,6 @@ def create(
         f"campaign {name} is in draft: plan {made.plan.id[:12]}, {chosen.grid.n} x {chosen.grid.n} cells, "
         f"epsilon {float(chosen.epsilon):g}; open it with: ldptrace campaign open {name}"
     )
-
-
-def _standing(
-    epsilon: str,
-    every: str | None,
-    recent: str | None,
-    start: str | None,
-    lifetime: str | None,
-    grace: str | None,
-) -> Standing | None:
-    """Return the windows of a standing campaign, or None if the options describe no standing campaign."""
-    from ldptrace.protocol.units import seconds_of
-
-    standing = standing_of(epsilon_fraction(epsilon), every, recent, start, lifetime)
-    if grace is None:
-        return standing
-    if standing is None:
-        raise InputError("--grace belongs to a standing campaign: give --every DURATION")
-    return standing.changed(grace=seconds_of(grace))
 
 
 def _network_files(path: Path) -> dict[str, bytes]:

@@ -19,17 +19,18 @@ from ldptrace.cli.common import (
     was_typed,
     write_text,
 )
-from ldptrace.cli.own import default_ledger, moment, own_trips
+from ldptrace.cli.own import default_ledger, own_trips
 from ldptrace.cli.reading import CrsOption, EngineOption, FormatOption
 from ldptrace.cli.windows import AtOption, RememberOption, estimates_of
 from ldptrace.errors import InputError
+from ldptrace.protocol.units import moment
 
 if TYPE_CHECKING:
     from collections import Counter
 
     from ldptrace.curator.tally import Tally
     from ldptrace.device import Recording, Reporter
-    from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.plan import Plan
 
 PlanOption = Annotated[Path, typer.Option(help="File of the plan of the collection.")]
 RoundOption = Annotated[

@@ -289,6 +289,7 @@ KINDS = {
     "float range": "a number",
     "integer": "a whole number",
     "float": "a number",
+    "int": "a whole number",
 }
 
 

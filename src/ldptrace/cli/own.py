@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import math
 import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from time import localtime
 from typing import TYPE_CHECKING
@@ -92,25 +89,3 @@ def own_clock(seconds: float) -> float:
         return seconds + localtime(seconds).tm_gmtoff
     except (OverflowError, ValueError, OSError):
         return seconds
-
-
-def moment(option: str, text: str, *, zoned: bool = True) -> float:
-    """Parse a time, given in Unix seconds or as a date with a time zone. Unless `zoned`, a date without a zone is
-    UTC.
-
-    >>> moment("--start", "1970-01-05T00:00Z"), moment("--now", "1700000000"), moment("--at", "1970-01-02", zoned=False)
-    (345600.0, 1700000000.0, 86400.0)
-    """
-    with contextlib.suppress(ValueError):
-        if math.isfinite(seconds := float(text)):
-            return seconds
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        found = None
-    if found is None or (zoned and found.tzinfo is None):
-        with_zone = " with its zone" if zoned else ""
-        raise InputError(
-            f"{option} is a moment{with_zone}, such as 2026-11-16T08:00Z, or Unix seconds, got {text!r}"
-        )
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()

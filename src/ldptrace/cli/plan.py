@@ -3,36 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ldptrace.cli.common import (
-    CentreOption,
-    JsonOption,
-    TimeOption,
-    WeekOption,
-    check_outputs,
-    note,
-    parse_centre,
-    table_console,
-    write_text,
-)
-from ldptrace.cli.reading import BoundsOption, CrsOption, parse_bounds
-from ldptrace.cli.windows import (
-    EveryOption,
-    LifetimeOption,
-    QuestionsOption,
-    RecentOption,
-    StartOption,
-    questions_of,
-    standing_of,
-)
+from ldptrace.cli.common import JsonOption, check_outputs, note, table_console, write_text
+from ldptrace.cli.options import with_options
+from ldptrace.curator.facts import Facts
 from ldptrace.errors import InputError
-from ldptrace.protocol.exact import epsilon_fraction
-from ldptrace.protocol.grid import Grid
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -40,49 +20,9 @@ if TYPE_CHECKING:
     from ldptrace.curator.planning import Outlook
 
 
+@with_options(facts=Facts)
 def plan(
-    users: Annotated[int, typer.Option(min=1, help="Expected number of users.")],
-    epsilon: Annotated[
-        float,
-        typer.Option(
-            help="Epsilon, the privacy budget of each user (with --every, of each answer); smaller is more private."
-        ),
-    ],
-    bounds: BoundsOption = None,
-    grid: Annotated[
-        str,
-        typer.Option(metavar="N|auto", help="Number of cells per side of the grid; auto chooses the number."),
-    ] = "auto",
-    mean_trip: Annotated[
-        float | None,
-        typer.Option(
-            help="Mean length of a trip from public statistics, in the unit of the bounds; by default "
-            "half the longer side of the bounds."
-        ),
-    ] = None,
-    method: Annotated[
-        Literal["single-report", "paper", "paper-unpadded"],
-        typer.Option(
-            help="Method of the collection; paper and paper-unpadded are methods of the LDPTrace paper."
-        ),
-    ] = "single-report",
-    for_map: Annotated[
-        bool,
-        typer.Option(
-            "--for-map",
-            help="Divide the users among the questions in the best way for a model with a street map "
-            "(`fit --roads`).",
-        ),
-    ] = False,
-    time: TimeOption = False,
-    week: WeekOption = False,
-    centre: CentreOption = None,
-    questions: QuestionsOption = None,
-    crs: CrsOption = None,
-    every: EveryOption = None,
-    recent: RecentOption = None,
-    start: StartOption = None,
-    lifetime: LifetimeOption = None,
+    facts: Facts,
     campaign: Annotated[
         str | None,
         typer.Option(
@@ -104,40 +44,21 @@ def plan(
     With --every the command writes a standing plan: each device answers again in every time window, for example once a
     week, until its answers have spent the epsilon of --lifetime.
     """
-    from ldptrace.cli.synthesize import whole_number
-    from ldptrace.curator.planning import TRIP, choose_grid, choose_plan, mostly_noise
     from ldptrace.protocol.plan import CampaignName
-    from ldptrace.protocol.plan import Plan as Collection
-    from ldptrace.protocol.shares import Wanted
     from ldptrace.protocol.words import explain as sentences
 
-    budget = epsilon_fraction(epsilon)
     check_outputs([output, json_file])
-    box = parse_bounds(bounds) or (0.0, 0.0, 1.0, 1.0)
-    if bounds is None and output is not None:
-        raise InputError(
-            "a plan that is written needs the public bounds of the area: give --bounds X0,Y0,X1,Y1"
-        )
-    side = max(box[2] - box[0], box[3] - box[1])
-    trip = TRIP if mean_trip is None else mean_trip / side
-    n = choose_grid(users, float(budget), trip, for_map) if grid == "auto" else whole_number("--grid", grid)
-    view = None
-    if method == "single-report":
-        named = questions_of(questions)
-        wanted = Wanted(time=time, week=week, centre=parse_centre(centre), for_map=for_map, questions=named)
-        chosen, view = choose_plan(users, budget, box, n=n, trip=trip, wanted=wanted, crs=crs)
-    elif time or week or centre is not None:
-        raise InputError(f"method {method} asks nothing about time")
-    elif questions is not None or every is not None:
-        raise InputError(f"method {method} has its own questions and no windows")
-    else:
-        chosen = Collection.paper(Grid(box, n), budget, method=method)
-    standing = standing_of(budget, every, recent, start, lifetime)
-    chosen = chosen.changed(
-        standing=standing, campaign=None if campaign is None else CampaignName.fresh(campaign)
-    )
-    words = sentences(chosen, users)
-    noise = mostly_noise(users, budget, n, trip=trip)
+    if facts.bounds is None:
+        if output is not None:
+            raise InputError(
+                "a plan that is written needs the public bounds of the area: give --bounds X0,Y0,X1,Y1"
+            )
+        # Enough to see what a plan would promise.
+        facts = replace(facts, bounds=(0.0, 0.0, 1.0, 1.0))
+    chosen, view, noise = facts.plan(), facts.outlook(), facts.noise()
+    if campaign is not None:
+        chosen = chosen.changed(campaign=CampaignName.fresh(campaign))
+    words = sentences(chosen, facts.users)
     if output is not None:
         # A plan is known by its bytes: not one more.
         write_text(chosen.to_json(), output, end="")
@@ -155,19 +76,20 @@ def plan(
         return
     console = table_console(output)
     if view is not None:
-        console.print(_outlooks(view, users, epsilon, trip))
+        console.print(_outlooks(view, facts))
     if explain:
         console.print("\n".join(words), markup=False, soft_wrap=True)
     if noise:
         note(f"Note: {noise}.")
 
 
-def _outlooks(chosen: Outlook, users: int, epsilon: float, trip: float) -> Table:
+def _outlooks(chosen: Outlook, facts: Facts) -> Table:
     """Return a table of the chosen grid and similar grids, with the predicted error of each."""
     from rich.table import Table
 
     from ldptrace.curator.planning import FLAT, GRIDS, MAP_GRID, MAP_NOISE, outlook
 
+    users, epsilon, trip = facts.users, float(facts.budget), facts.trip
     table = Table(
         caption=f"--grid auto chooses N among {', '.join(map(str, GRIDS))}; for a map, N is at least {MAP_GRID} if the "
         f"noise of {MAP_GRID} x {MAP_GRID} cells is at most {MAP_NOISE:g}. m is the largest within {FLAT - 1:.0%} of "

@@ -1,100 +1,19 @@
-"""Options for standing plans, for questions, and for tallies with their times."""
+"""Options for tallies with their times."""
 
 from __future__ import annotations
 
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ldptrace.cli.common import note, read_as
-from ldptrace.cli.own import moment
 from ldptrace.errors import InputError
-from ldptrace.protocol.standing import START, Standing
+from ldptrace.protocol.units import moment
 
 if TYPE_CHECKING:
     from ldptrace.curator.estimates import Estimates
     from ldptrace.protocol.plan import Plan
-
-
-EveryOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="DURATION",
-        help="Make a standing plan: each device answers once in every time window of this length, "
-        "such as 7d or 12h.",
-    ),
-]
-RecentOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="DURATION",
-        help="In a standing plan, devices report only about trips that are at most this old at the "
-        "end of the time window; by default the length of the time window.",
-    ),
-]
-StartOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="TIME",
-        help="Time from which time windows are counted; by default 1970-01-05T00:00Z, so that weeks "
-        "begin on Mondays.",
-    ),
-]
-LifetimeOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="E",
-        help="Lifetime budget: the most epsilon that one device may spend on all its answers to the "
-        "standing plan; by default enough for ten answers.",
-    ),
-]
-QuestionsOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="A,B,C",
-        help="Ask only these questions, separated by commas: some of length, start, end, terminals, "
-        "visits, moves, links, turns, departure, pace, tides, trips.",
-    ),
-]
-
-
-def standing_of(
-    epsilon: Fraction, every: str | None, recent: str | None, start: str | None, lifetime: str | None
-) -> Standing | None:
-    """Return the windows that the options describe, or None for a plan that is answered once.
-
-    >>> standing_of(Fraction(1), "7d", "2d", None, None).recent
-    172800
-    """
-    from ldptrace.protocol.units import seconds_of
-
-    if every is None:
-        if any(value is not None for value in (recent, start, lifetime)):
-            raise InputError(
-                "--recent, --start and --lifetime belong to a standing plan: give --every DURATION"
-            )
-        return None
-    first = START if start is None else moment("--start", start)
-    if first != int(first):
-        raise InputError(f"--start is a whole second, got {start}")
-    return Standing.of(
-        seconds_of(every),
-        epsilon=epsilon,
-        recent=None if recent is None else seconds_of(recent),
-        start=int(first),
-        lifetime=lifetime,
-    )
-
-
-def questions_of(text: str | None) -> list[str] | None:
-    """Split a list of names at its commas.
-
-    >>> questions_of("start, trips")
-    ['start', 'trips']
-    """
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
 AtOption = Annotated[

@@ -21,12 +21,12 @@ import numpy as np
 from ldptrace.core.arrays import Floats
 from ldptrace.errors import InputError
 from ldptrace.protocol.exact import epsilon_fraction, ratio_at_most
-from ldptrace.protocol.grid import Bounds, Grid, checked_cells
+from ldptrace.protocol.grid import checked_cells
 from ldptrace.protocol.lattice import move_count
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.randomizers.privset import PrivSet, unit_variance
 from ldptrace.protocol.round import SHARES
-from ldptrace.protocol.shares import DEFAULT_SHARES, Wanted
+from ldptrace.protocol.shares import DEFAULT_SHARES
 
 # Length of the mean trip compared with the side of the map, when nothing is known.
 TRIP = 0.5
@@ -100,27 +100,6 @@ def choose_grid(users: int, epsilon: float, trip: float = TRIP, for_map: bool = 
     if not for_map or outlook(users, epsilon, MAP_GRID, trip=trip).noise > MAP_NOISE:
         return best
     return max(best, MAP_GRID)
-
-
-def choose_plan(
-    users: int,
-    epsilon: float | Fraction,
-    bounds: Bounds,
-    *,
-    n: int | None = None,
-    trip: float = TRIP,
-    wanted: Wanted | None = None,
-    crs: str | None = None,
-) -> tuple[Plan, Outlook]:
-    """The single-report plan for these public facts, and what it promises; m and the cap are part of the choice.
-
-    `n` is chosen too, unless it is given; `crs` names the coordinates of the bounds.
-    """
-    wanted = wanted or Wanted()
-    n = choose_grid(users, float(epsilon), trip, wanted.for_map) if n is None else n
-    view = outlook(users, epsilon, n, trip=trip)
-    asked = wanted.changed(most_moves=view.most_moves, cap=view.cap)
-    return Plan.asking(asked, Grid(bounds, n), epsilon, crs), view
 
 
 def mostly_noise(users: int, epsilon: float | Fraction, n: int, *, trip: float = TRIP) -> str | None:

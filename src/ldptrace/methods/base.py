@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.stages import Stages
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
+from ldptrace.curator.facts import Facts
 from ldptrace.curator.tally import Tally
 from ldptrace.engines.base import Crowd
 from ldptrace.methods.public import Public
@@ -49,10 +50,19 @@ class Job:
     seeded: bool = False
     # What the plans cost so far; None: nothing. A job that is made from this one with `replace` shares it.
     spending: Spending | None = None
+    # What the plan is made from; None: what the job says by itself.
+    facts: Facts | None = None
 
     def __post_init__(self) -> None:
         if self.spending is None:
             object.__setattr__(self, "spending", Spending(epsilon_fraction(self.epsilon)))
+
+    def plan(self, method: str) -> Plan:
+        """Make the plan of a method of this package from the facts of the job."""
+        facts = self.facts or Facts(
+            self.users, self.epsilon, self.grid.bounds, self.crs, for_map=self.public.ways is not None
+        )
+        return replace(facts, grid=self.grid.n, method=method).plan()
 
     @property
     def users(self) -> int:

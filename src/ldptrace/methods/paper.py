@@ -6,14 +6,13 @@ from ldptrace.curator.estimates import Estimates
 from ldptrace.methods.base import Job, Method, Synthesis
 from ldptrace.models.lengths import length_quantile
 from ldptrace.models.markov import MarkovModel
-from ldptrace.protocol.plan import Plan
 
 OPTIONS = {"quantile": 0.9, "alpha": 0.3, "beta": 0.2, "capped": False}
 
 
 def _run(job: Job, name: str) -> Synthesis:
-    grid, options = job.grid, OPTIONS | job.options
-    plan = Plan.paper(grid, job.epsilon, method=name)
+    options = OPTIONS | job.options
+    plan = job.plan(name)
     with job.stages("collect lengths"):
         tally = job.collect(plan)
     with job.stages("estimate lengths"):

@@ -9,24 +9,20 @@ from typing import TYPE_CHECKING, Any
 from ldptrace.core.parallel import child
 from ldptrace.core.placement import Style
 from ldptrace.curator.estimates import Estimates
-from ldptrace.curator.planning import TRIP, outlook
 from ldptrace.errors import InputError
 from ldptrace.methods.base import Job, Method, Synthesis
 from ldptrace.models import fit_model
 from ldptrace.models.base import LatticeModel, MobilityModel
 from ldptrace.models.space_time import TimedModel
-from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.shares import Wanted
-from ldptrace.protocol.units import plan_crs
 
 if TYPE_CHECKING:
     from ldptrace.models.routes.options import StreetOptions
 
-# Where m and K are not given, they follow from the mean trip, in sides of the map. `roads` is a public road network
+# Where m and K are not given, they follow from the mean trip, in units of the bounds. `roads` is a public road network
 # or its file, `routes` are public trajectories or their file, `library` is how many routes are drawn from a network;
 # `spacing` and `interval` say how far apart points are.
 OPTIONS: dict[str, Any] = {
-    "trip": TRIP,
+    "mean_trip": None,
     "most_moves": None,
     "cap": None,
     "shares": None,
@@ -49,7 +45,7 @@ LIBRARY = 1 << 31
 
 
 def _run(job: Job) -> Synthesis:
-    grid, options, public = job.grid, OPTIONS | job.options, job.public
+    options, public = OPTIONS | job.options, job.public
     if options["interval"] is not None and not options["time"] and not public.knows_speeds:
         raise InputError(
             f"points {options['interval']:g} seconds apart need trajectories with times, or a street map that knows "
@@ -58,10 +54,7 @@ def _run(job: Job) -> Synthesis:
     if options["off_streets"] != "auto" and public.ways is None:
         raise InputError("off-streets has a meaning only with a map: give roads or routes")
     streets = None if public.ways is None else _streets(options)
-    view = outlook(job.users, job.epsilon, grid.n, trip=options["trip"], most_moves=options["most_moves"])
-    asked = {name: options[name] for name in ("shares", "time", "week", "centre")}
-    wanted = Wanted(view.most_moves, options["cap"] or view.cap, for_map=public.ways is not None, **asked)
-    plan = Plan.asking(wanted, grid, job.epsilon, plan_crs(job.crs))
+    plan = job.plan("single-report")
     with job.stages("collect"):
         tally = job.collect(plan)
     with job.stages("estimate"):

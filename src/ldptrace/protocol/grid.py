@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from functools import cached_property
 
 from ldptrace.errors import InputError
@@ -13,16 +14,30 @@ from ldptrace.protocol.records import Record
 Bounds = tuple[float, float, float, float]
 
 
-def checked_bounds(bounds: Bounds) -> Bounds:
-    """Bounds as four finite floats with x0 < x1 and y0 < y1: the one place where they are checked.
+def numbers(given: Iterable[float] | str) -> list[float]:
+    """Numbers of a list, or of a text that joins them by commas.
 
-    >>> checked_bounds((0, 0, 1, 2))
-    (0.0, 0.0, 1.0, 2.0)
+    >>> numbers("1, 2.5"), numbers((1, 2))
+    ([1.0, 2.5], [1.0, 2.0])
+    """
+    if isinstance(given, str):
+        return [float(part) for part in given.split(",")]
+    values = list(given)
+    if any(isinstance(value, str | bool) for value in values):
+        raise TypeError("texts are no numbers")
+    return [float(value) for value in values]
+
+
+def checked_bounds(bounds: Bounds | str) -> Bounds:
+    """Bounds as four finite floats with x0 < x1 and y0 < y1: the one place where they are read and checked.
+
+    >>> checked_bounds((0, 0, 1, 2)), checked_bounds("-8.7, 41, -8.4, 41.4")
+    ((0.0, 0.0, 1.0, 2.0), (-8.7, 41.0, -8.4, 41.4))
     """
     try:
-        x0, y0, x1, y1 = (float(value) for value in bounds)
-    except (TypeError, ValueError):
-        raise InputError(f"bounds must be four numbers x0,y0,x1,y1, got {bounds!r}") from None
+        x0, y0, x1, y1 = numbers(bounds)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"bounds must be four numbers X0,Y0,X1,Y1, got {str(bounds)[:80]!r}") from None
     if -180 <= x1 < x0 - 180 <= 0 and -90 <= y0 < y1 <= 90:
         raise InputError(
             f"bounds {x0:g},{y0:g},{x1:g},{y1:g} run across the antimeridian, and x0 must be below x1: write the "

@@ -83,3 +83,30 @@ def duration_words(seconds: int) -> str:
 
 def _unit(seconds: int) -> str:
     return next(unit for unit, size in UNITS.items() if seconds % size == 0 and (seconds or unit == "s"))
+
+
+def moment(name: str, text: str, *, zoned: bool = True) -> float:
+    """Parse a time, given in Unix seconds or as a date with a time zone. Unless `zoned`, a date without a zone is
+    UTC.
+
+    >>> moment("start", "1970-01-05T00:00Z"), moment("now", "1700000000"), moment("at", "1970-01-02", zoned=False)
+    (345600.0, 1700000000.0, 86400.0)
+    """
+    # Devices load this module, and few of them read dates.
+    from datetime import UTC, datetime
+
+    try:
+        if math.isfinite(seconds := float(text)):
+            return seconds
+    except ValueError:
+        pass
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        found = None
+    if found is None or (zoned and found.tzinfo is None):
+        with_zone = " with its zone" if zoned else ""
+        raise InputError(
+            f"{name} is a moment{with_zone}, such as 2026-11-16T08:00Z, or Unix seconds, got {text!r}"
+        )
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()

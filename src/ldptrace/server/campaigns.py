@@ -7,18 +7,13 @@ who called it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 from ldptrace.curator import Tally
 from ldptrace.errors import InputError
 from ldptrace.models.lengths import length_quantile
-from ldptrace.protocol.exact import epsilon_fraction
-from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.protocol.plan import CampaignName, Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
-from ldptrace.protocol.shares import DEFAULT_SHARES, Wanted
-from ldptrace.protocol.standing import Standing
-from ldptrace.server.registry import TWO_ROUNDS, About, Campaign, Schedule, find, is_name, note
+from ldptrace.server.registry import About, Campaign, Schedule, find, is_name, note
 from ldptrace.server.seen import erase, rewrite, settle_all
 from ldptrace.server.storage import Database, Session
 from ldptrace.server.storage.schema import OF_CAMPAIGN, OF_ROUND
@@ -30,6 +25,8 @@ MIN_REPORTS = 1_000
 MAX_REPORTS = 100_000_000
 MOST_REPORTS = 2**53
 QUANTILE = 0.9
+# The method whose second round is not private.
+UNPADDED = "paper-unpadded"
 
 
 @dataclass(frozen=True)
@@ -100,7 +97,7 @@ def check_new(name: str, plan: Plan, terms: Terms) -> None:
     terms.about.check()
     terms.numbers.check()
     terms.schedule.check()
-    if not plan.is_private:
+    if not plan.is_private or plan.method == UNPADDED:
         raise PlanRefused(Problem.PLAN_NOT_PRIVATE)
     if plan.extends is not None:
         raise InputError("a campaign begins with the first plan of its chain, this plan extends another one")
@@ -207,42 +204,3 @@ def _decided(session: Session, campaign: Campaign) -> Plan:
     """Return the plan with its second round, which depends on the reports of the first round."""
     estimates = estimates_of(tallies_of(session, campaign))
     return campaign.plan.paper_second_round(length_quantile(estimates["length"], QUANTILE))
-
-
-def plan_from_facts(
-    users: int,
-    epsilon: float | str,
-    grid: int | Literal["auto"],
-    bounds: Bounds,
-    crs: str | None = None,
-    method: str = "single-report",
-    *,
-    wanted: Wanted | None = None,
-    standing: Standing | None = None,
-) -> Plan:
-    """Make the plan for the expected number of users. Unless N is given, it is the number of cells per side with the
-    smallest predicted error. With `standing`, some users are also asked how many trips they made.
-
-    >>> plan_from_facts(1000, "1", "auto", (0.0, 0.0, 1.0, 1.0)).grid.n
-    6
-    """
-    from ldptrace.curator.planning import choose_plan
-
-    budget, wanted = epsilon_fraction(epsilon), wanted or Wanted()
-    if users < 1 or users > 10**12:
-        raise InputError(f"the expected number of users must be from 1 to 10^12, got {users}")
-    if method in TWO_ROUNDS:
-        if wanted.time or wanted.week or wanted.centre is not None:
-            raise InputError(f"method {method} asks nothing about time")
-        if standing is not None:
-            raise InputError(f"method {method} has two rounds: a standing campaign asks in windows")
-        return Plan.paper(Grid(bounds, 6 if grid == "auto" else grid), budget, method=method, crs=crs)
-    if method != "single-report":
-        raise InputError(
-            f"a campaign's method is single-report, {', '.join(sorted(TWO_ROUNDS))}; got {method!r}"
-        )
-    if standing is not None:
-        wanted = wanted.changed(questions=(*DEFAULT_SHARES, "trips"))
-    n = None if grid == "auto" else grid
-    plan, _ = choose_plan(users, budget, bounds, n=n, wanted=wanted, crs=crs)
-    return plan.changed(standing=standing)

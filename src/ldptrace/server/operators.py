@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from ldptrace.protocol.exact import epsilon_fraction
+from ldptrace.curator.facts import Facts
+from ldptrace.options import decoded, options_in
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.shares import Wanted
-from ldptrace.protocol.standing import START, Standing
 from ldptrace.server import campaigns, releases, standing, views
-from ldptrace.server.campaigns import MAX_REPORTS, MIN_REPORTS, Numbers, Terms, plan_from_facts
+from ldptrace.server.campaigns import MAX_REPORTS, MIN_REPORTS, Numbers, Terms
 from ldptrace.server.downloads import file_answer
 from ldptrace.server.registry import About, Schedule, all_campaigns, audit_log, find
 from ldptrace.server.state import State
@@ -24,12 +22,9 @@ from ldptrace.server.tokens import EVERY
 from ldptrace.web.answers import TALLY_TYPE, JsonAnswer, read_body, read_json
 from ldptrace.web.problems import bad_request, not_found
 
-WINDOWS = ("every", "recent", "start", "lifetime", "grace")
-_FACTS = frozenset(
-    {"users", "epsilon", "grid", "bounds", "crs", "for_map", "time", "week", "centre", *WINDOWS}
-)
+FACTS = frozenset(entry.name for entry, _ in options_in(Facts))
 _ABOUT = frozenset({"title", "organiser", "contact", "notice", "opens", "until"})
-_KEYS = frozenset({"name", "plan", "min_reports", "max_reports", *_ABOUT, *_FACTS})
+_KEYS = frozenset({"name", "plan", "min_reports", "max_reports", *_ABOUT, *FACTS})
 
 
 async def index(request: Request) -> Response:
@@ -52,8 +47,8 @@ async def create(request: Request) -> Response:
     if unknown:
         raise bad_request(f"unknown key {unknown[0][:80]!r}")
     name = _text(data, "name")
-    if ("plan" in data) == bool(_FACTS & set(data)):
-        raise bad_request(f"give a plan, or the facts {', '.join(sorted(_FACTS))}")
+    if ("plan" in data) == bool(FACTS & set(data)):
+        raise bad_request(f"give a plan, or the facts {', '.join(sorted(FACTS))}")
 
     def make() -> dict[str, Any]:
         made = campaigns.create(state.database, name, _plan(data), _terms(data), actor=token.actor)
@@ -91,8 +86,8 @@ async def change_plan(request: Request) -> Response:
     """Go on with another plan under the same campaign; the old one runs out."""
     state, name, token = await State.admit(request, "manage")
     data = await read_json(request, 1 << 20, state.settings.timeout)
-    if ("plan" in data) == bool(_FACTS & set(data)) or set(data) - {"plan", *_FACTS}:
-        raise bad_request(f"give a plan, or the facts {', '.join(sorted(_FACTS))}")
+    if ("plan" in data) == bool(FACTS & set(data)) or set(data) - {"plan", *FACTS}:
+        raise bad_request(f"give a plan, or the facts {', '.join(sorted(FACTS))}")
 
     def change() -> None:
         standing.change_plan(state.database, name, _plan(data), actor=token.actor, now=state.clock())
@@ -210,7 +205,7 @@ def _plan(data: dict[str, Any]) -> Plan:
     """Return the plan in a request, or make one from the facts in the request."""
     if "plan" in data:
         return Plan.from_json(json.dumps(data["plan"], sort_keys=True, separators=(",", ":")))
-    return _planned(data)
+    return decoded(Facts, {key: data[key] for key in FACTS & data.keys()}).plan()
 
 
 def _terms(data: dict[str, Any]) -> Terms:
@@ -223,62 +218,6 @@ def _terms(data: dict[str, Any]) -> Terms:
     )
     times = (_integer(data, key) if data.get(key) is not None else None for key in ("opens", "until"))
     return Terms(about, numbers, Schedule(*times))
-
-
-def _planned(data: dict[str, Any]) -> Plan:
-    bounds, grid = data.get("bounds"), data.get("grid", "auto")
-    epsilon = data.get("epsilon")
-    if not isinstance(bounds, list) or len(bounds) != 4 or not all(map(_is_number, bounds)):
-        raise bad_request("bounds are four numbers [x0, y0, x1, y1]")
-    if not (_is_number(epsilon) or (isinstance(epsilon, str) and len(epsilon) <= 40)):
-        raise bad_request("epsilon is a number, or a decimal in a string")
-    if grid != "auto" and (isinstance(grid, bool) or not isinstance(grid, int)):
-        raise bad_request("grid is a number of cells per side, or auto")
-    x0, y0, x1, y1 = map(float, bounds)
-    crs = data.get("crs")
-    if crs is not None and not isinstance(crs, str):
-        raise bad_request("crs is the name of a coordinate system")
-    wishes = {key: data.get(key, False) for key in ("for_map", "time", "week")}
-    for key, value in wishes.items():
-        if not isinstance(value, bool):
-            raise bad_request(f"{key} is true or false")
-    centre = data.get("centre")
-    if centre is not None:
-        if not isinstance(centre, list) or len(centre) != 2 or not all(map(_is_number, centre)):
-            raise bad_request("centre is two numbers [x, y]")
-        centre = (float(centre[0]), float(centre[1]))
-    standing, wanted = _standing(data, str(epsilon)), Wanted(centre=centre, **wishes)
-    users = _integer(data, "users")
-    return plan_from_facts(users, str(epsilon), grid, (x0, y0, x1, y1), crs, wanted=wanted, standing=standing)
-
-
-def _standing(data: dict[str, Any], epsilon: str) -> Standing | None:
-    """Return the windows of a standing campaign in seconds, or None if none are given."""
-    if not any(key in data for key in WINDOWS):
-        return None
-    if "every" not in data:
-        raise bad_request("recent, start, lifetime and grace belong to every")
-    lifetime = data.get("lifetime")
-    if lifetime is not None and not isinstance(lifetime, str | int):
-        raise bad_request("lifetime is an integer, or a decimal in a string")
-    return Standing.of(
-        _integer(data, "every"),
-        epsilon=epsilon_fraction(epsilon),
-        recent=_integer(data, "recent") if "recent" in data else None,
-        start=_integer(data, "start", START),
-        lifetime=None if lifetime is None else str(lifetime),
-        grace=_integer(data, "grace") if "grace" in data else None,
-    )
-
-
-def _is_number(value: object) -> bool:
-    """Whether a JSON value is a number within the range of doubles."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    try:
-        return math.isfinite(float(value))
-    except OverflowError:
-        return False
 
 
 def _text(data: dict[str, Any], key: str, default: str | None = None) -> str:

@@ -10,24 +10,22 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from ldptrace.core.arrays import Ints
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.changes import Change
-from ldptrace.curator.planning import choose_grid, choose_plan
+from ldptrace.curator.facts import Facts
 from ldptrace.engines.local import Memory, write_parts
 from ldptrace.errors import InputError, PrivacyWarning
 from ldptrace.io.files import trajectories_of
 from ldptrace.methods.public import Public
 from ldptrace.models.routes.options import StreetOptions
-from ldptrace.protocol.exact import epsilon_fraction
-from ldptrace.protocol.grid import Bounds, Grid, checked_bounds
+from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.shares import DEFAULT_SHARES, Wanted
-from ldptrace.protocol.units import plan_crs
+from ldptrace.protocol.shares import DEFAULT_SHARES
 from ldptrace.simulation.streams import Streams
 from ldptrace.simulation.unit import play_devices
 from ldptrace.streams.now import Now
@@ -91,18 +89,15 @@ def stream(
     memory.
     """
     public = public or Public()
-    epsilon_fraction(epsilon)
     cast = _Cast.of(_timed(trajectories_of(real)), settings)
     public.refuse_private(Memory(cast.trips))
-    n = (
-        choose_grid(cast.count, epsilon, for_map=public.ways is not None)
-        if settings.grid == "auto"
-        else settings.grid
+    facts = facts_of(
+        cast.count, epsilon, bounds, cast.trips.crs, settings.grid, for_map=public.ways is not None
     )
-    grid, steps = Grid(checked_bounds(bounds), n), list[Step]()
+    grid, steps = facts.map_grid(), list[Step]()
     plan: Plan | None = None
     if settings.other is None:
-        play = _Play(cast, grid, epsilon, settings, public)
+        play = _Play(cast, facts.plan(), settings, public)
         parts, plan, notes = play.parts(live, steps), play.plan, play.notes
     else:
         parts, notes = _other(cast, grid, epsilon, settings, public, live)
@@ -143,13 +138,13 @@ class _Cast:
 class _Play:
     """The simulation: devices with the input trips, and the newest model with its travellers."""
 
-    def __init__(self, cast: _Cast, grid: Grid, epsilon: float, settings: Settings, public: Public) -> None:
+    def __init__(self, cast: _Cast, plan: Plan, settings: Settings, public: Public) -> None:
         trips = cast.trips
         assert trips.t is not None
         if settings.presence == "shown":
             warnings.warn(f"presence shown is not eps-LDP: {SHOWN}", PrivacyWarning, stacklevel=3)
         self.trips, self.settings = trips, settings
-        self.plan = _plan(cast, grid, epsilon, public)
+        self.plan = plan
         self.start, self.end = float(trips.t.min()), float(trips.t.max())
         _check_tick(trips, settings, self.end - self.start)
         every = settings.every or max(self.end - self.start, settings.tick)
@@ -162,7 +157,7 @@ class _Play:
         else:
             self.occasions = Occasions.hidden(trips, cast.devices, every, (self.start, self.end), phases)
             self.rate = Hidden(cast.count, every, self.start)
-        public.check(grid.bounds, trips.crs)
+        public.check(plan.grid.bounds, trips.crs)
         self.now = Now(
             self.plan,
             settings.seconds,
@@ -227,14 +222,18 @@ def _check_tick(trips: Trajectories, settings: Settings, span: float) -> None:
         )
 
 
-def _plan(cast: _Cast, grid: Grid, epsilon: float, public: Public) -> Plan:
-    crs, budget, wanted = plan_crs(cast.trips.crs), epsilon_fraction(epsilon), asked(public.ways is not None)
-    return choose_plan(cast.count, budget, grid.bounds, n=grid.n, wanted=wanted, crs=crs)[0]
-
-
-def asked(for_map: bool) -> Wanted:
-    """Return the questions for the devices of a stream, with or without a map."""
-    return Wanted(for_map=for_map, questions=QUESTIONS, shares=None if for_map else SHARES)
+def facts_of(
+    devices: int,
+    epsilon: float,
+    bounds: Bounds,
+    crs: str | None,
+    grid: int | Literal["auto"] = "auto",
+    *,
+    for_map: bool = False,
+) -> Facts:
+    """Return the facts of a stream: which questions its devices are asked, with or without a map."""
+    shares = None if for_map else SHARES
+    return Facts(devices, epsilon, bounds, crs, grid, for_map=for_map, questions=QUESTIONS, shares=shares)
 
 
 def _other(

@@ -8,9 +8,9 @@ import json
 import pytest
 from playwright.sync_api import Browser, expect
 
+from ldptrace.curator.facts import Facts
 from ldptrace.protocol.reports import read_report
 from ldptrace.server import campaigns, tokens
-from ldptrace.server.campaigns import plan_from_facts
 from ldptrace.server.storage import Database
 from server_kit import Server, opened, reports_counted, texts
 from visit_kit import GPX, LINE, PLANE, WORLD, choose, ledger, visit
@@ -144,7 +144,7 @@ def test_campaigns_that_cannot_be_answered(browser: Browser, server: Server, dat
         page = tab.go("/c/over")
         expect(page.locator("#message")).to_contain_text("closed")
         assert page.locator("#trip").is_hidden()
-    expensive = plan_from_facts(1000, "6", 6, (0.0, 0.0, 6.0, 6.0))
+    expensive = Facts(1000, "6", (0.0, 0.0, 6.0, 6.0), grid=6).plan()
     opened(database, "dear", expensive)
     with visit(browser, server) as tab:
         # That it cannot be answered is known before a trip is asked for.

@@ -7,13 +7,12 @@ import json
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from ldptrace.curator.facts import Facts
 from ldptrace.device import Reporter
 from ldptrace.device.track import occasion_among
 from ldptrace.protocol.reports import read_report, window_of
-from ldptrace.protocol.shares import Wanted
 from ldptrace.protocol.standing import Standing
 from ldptrace.server import registry, tallies, tokens
-from ldptrace.server.campaigns import plan_from_facts
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.storage import Database
 from server_kit import Server, opened
@@ -26,8 +25,9 @@ def test_a_standing_campaign_is_answered_when_it_is_due(
     browser: Browser, server: Server, database: Database
 ) -> None:
     """Windows of an hour, and a browser whose clock runs ahead by less than a day, which the server allows for."""
-    standing = Standing.of(3600, epsilon=1, lifetime=2)
-    plan = opened(database, "hourly", plan_from_facts(1000, "1", 6, (0.0, 0.0, 6.0, 6.0), standing=standing))
+    plan = opened(
+        database, "hourly", Facts(1000, "1", (0.0, 0.0, 6.0, 6.0), grid=6, every=3600, lifetime=2).plan()
+    )
     with visit(browser, server) as tab:
         tab.page.clock.install()
         page = tab.go("/c/hourly")
@@ -74,7 +74,7 @@ def test_trips_of_a_file_are_those_of_the_time_that_is_asked_for(
 ) -> None:
     """All of them may be drawn; one without a date, or of another time, may not."""
     standing = Standing.of(3600, epsilon=1)
-    opened(database, "dated", plan_from_facts(1000, "1", 6, (0.0, 0.0, 6.0, 6.0), standing=standing))
+    opened(database, "dated", Facts(1000, "1", (0.0, 0.0, 6.0, 6.0), grid=6, every=3600).plan())
     with visit(browser, server) as tab:
         page = due(tab, "dated")
         expect(page.locator("#due")).to_contain_text("An answer is due now")
@@ -110,8 +110,7 @@ def test_a_kept_answer_is_not_sent_as_one_of_a_later_window(
     browser: Browser, server: Server, database: Database
 ) -> None:
     """The later window is asked about its own trips: nothing is drawn for it before."""
-    standing = Standing.of(3600, epsilon=1)
-    opened(database, "kept", plan_from_facts(1000, "1", 6, (0.0, 0.0, 6.0, 6.0), standing=standing))
+    opened(database, "kept", Facts(1000, "1", (0.0, 0.0, 6.0, 6.0), grid=6, every=3600).plan())
     with visit(browser, server) as tab:
         page = due(tab, "kept")
         page.click("#none")
@@ -131,9 +130,19 @@ def test_a_kept_answer_is_not_sent_as_one_of_a_later_window(
 def test_a_standing_campaign_goes_on_with_another_plan(
     browser: Browser, server: Server, database: Database
 ) -> None:
-    standing = Standing.of(7 * 86_400, epsilon=1, lifetime=8, recent=86_400, grace=3600)
-    wanted = Wanted(time=True, week=True, centre=(1.5, 4.5))
-    plan = plan_from_facts(1000, "1", 6, (0.0, 0.0, 6.0, 6.0), wanted=wanted, standing=standing)
+    plan = Facts(
+        1000,
+        "1",
+        (0.0, 0.0, 6.0, 6.0),
+        grid=6,
+        time=True,
+        week=True,
+        centre=(1.5, 4.5),
+        every=7 * 86_400,
+        lifetime=8,
+        recent=86_400,
+        grace=3600,
+    ).plan()
     old = opened(database, "another", plan)
     text, _ = tokens.create_token(database, "another", "manage", "", actor="test")
     with visit(browser, server) as tab:
@@ -166,7 +175,7 @@ def test_everybody_can_read_what_a_standing_campaign_has_published(
     browser: Browser, server: Server, database: Database
 ) -> None:
     standing = Standing.of(7 * 86_400, epsilon=1)
-    plan = plan_from_facts(1000, "1", 4, (0.0, 0.0, 6.0, 6.0), standing=standing)
+    plan = Facts(1000, "1", (0.0, 0.0, 6.0, 6.0), grid=4, every=7 * 86_400).plan()
     plan = opened(database, "weekly", plan, title="Week <by> week", organiser="Stadt")
     with visit(browser, server) as tab:
         page = tab.go("/c/weekly/release")

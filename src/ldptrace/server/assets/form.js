@@ -7,7 +7,7 @@ export function campaignIn(form) {
   const numbers = (key) => text(key).split(",").map(Number);
   const body = { name: text("name"), users: Number(text("users")), epsilon: text("epsilon"), bounds: numbers("bounds"), min_reports: Number(text("min_reports")) };
   body.grid = text("grid") === "auto" ? "auto" : Number(text("grid"));
-  for (const key of ["title", "organiser", "contact", "notice", "crs"]) if (text(key)) body[key] = text(key);
+  for (const key of ["title", "organiser", "contact", "notice", "crs", "method"]) if (text(key)) body[key] = text(key);
   if (text("until")) body.until = Date.parse(`${text("until")}T00:00:00Z`) / 1000 + 86_400;
   if (text("opens")) body.opens = Date.parse(`${text("opens")}T00:00:00Z`) / 1000;
   if (data.has("time")) body.time = true;

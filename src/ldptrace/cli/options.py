@@ -1,0 +1,94 @@
+"""Options of a command from records: each field of a record is one option, with its default and its help text."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, Field
+from functools import wraps
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from ldptrace.options import from_options, kinds_of, option_of, options_in
+
+Command = Callable[..., None]
+
+
+def with_options(
+    *, without: tuple[str, ...] = (), partial: tuple[str, ...] = (), **records: type
+) -> Callable[[Command], Command]:
+    """Give a command the options of records. The command gets each record as the parameter of this name.
+
+    A record that is named in `partial` need not be complete: the command gets a dictionary of the options that were
+    given. Options in `without` are omitted.
+    """
+    groups = {
+        name: {entry.name: (entry, kind) for entry, kind in options_in(record) if entry.name not in without}
+        for name, record in records.items()
+    }
+
+    def grouped(command: Command) -> Command:
+        kinds = get_type_hints(command, localns=dict.fromkeys(_lazy(command), object), include_extras=True)
+        # What typer reads the options from; those of a record are where the record is.
+        shown: dict[str, inspect.Parameter] = {}
+        for name, own in inspect.signature(command).parameters.items():
+            if name in records:
+                for key, (entry, kind) in groups[name].items():
+                    shown.setdefault(key, _parameter(entry, kind, optional=name in partial))
+            else:
+                shown[name] = own.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=kinds[name])
+
+        @wraps(command)
+        def called(**given: Any) -> None:
+            made: dict[str, Any] = {}
+            for name, options in groups.items():
+                values = {key: given[key] for key in options}
+                if name in partial:
+                    made[name] = {
+                        key: value for key, value in values.items() if value != _default(options[key][0])
+                    }
+                else:
+                    made[name] = from_options(records[name], values)
+            own = inspect.signature(command).parameters
+            command(**{name: value for name, value in given.items() if name in own}, **made)
+
+        called.__annotations__ = {name: parameter.annotation for name, parameter in shown.items()}
+        called.__dict__["__signature__"] = inspect.Signature(list(shown.values()))
+        return called
+
+    return grouped
+
+
+def _lazy(command: Command) -> set[str]:
+    """Names in the annotations of a command that its module imports for type checkers only."""
+    words = " ".join(str(kind) for kind in command.__annotations__.values())
+    found = set(words.replace("[", " ").replace("]", " ").replace("|", " ").replace(",", " ").split())
+    return {word for word in found if word.isidentifier() and word not in command.__globals__} - {
+        "None",
+        *_BUILT_IN,
+    }
+
+
+_BUILT_IN = ("int", "str", "float", "bool", "list", "dict", "tuple")
+
+
+def _default(entry: Field[Any]) -> Any:
+    return None if entry.default is MISSING else entry.default
+
+
+def _parameter(entry: Field[Any], kind: Any, *, optional: bool) -> inspect.Parameter:
+    """Return the option of a field as typer knows it."""
+    about, kinds = option_of(entry), kinds_of(kind)
+    if about.parse is not None:
+        kind = str | None if type(None) in kinds else str
+    required = entry.default is MISSING
+    if required and optional:
+        kind = kind | None
+    names = (*about.flags, f"--{entry.name.replace('_', '-')}") if kind is bool or about.flags else ()
+    return inspect.Parameter(
+        entry.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        annotation=Annotated[kind, typer.Option(*names, metavar=about.metavar, help=about.help)],
+        default=inspect.Parameter.empty if required and not optional else _default(entry),
+    )

@@ -1,0 +1,278 @@
+"""The facts of a collection, known before anybody is asked: one record, and the only way from facts to a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
+
+from ldptrace.errors import InputError
+from ldptrace.options import option, settle
+from ldptrace.protocol.exact import budget_fraction, epsilon_fraction
+from ldptrace.protocol.grid import Bounds, Grid, checked_bounds, checked_cells, numbers
+from ldptrace.protocol.limits import MAX_LIFETIME
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.shares import DEFAULT_SHARES, Wanted
+from ldptrace.protocol.standing import START, Standing
+from ldptrace.protocol.units import moment, plan_crs, seconds_of
+
+if TYPE_CHECKING:
+    from ldptrace.curator.planning import Outlook
+
+SINGLE = "single-report"
+# The methods of the LDPTrace paper, and the grid on which the paper measures.
+PAPER = ("paper", "paper-unpadded", "randsyn", "combtran", "noadapt")
+PAPER_GRID = 6
+MOST_USERS = 10**12
+# Facts that only a standing plan has, besides `every`.
+OF_WINDOWS = ("recent", "start", "lifetime", "grace")
+
+
+def _users(value: int) -> int:
+    if not 1 <= value <= MOST_USERS:
+        raise InputError(f"the expected number of users must be from 1 to 10^12, got {value}")
+    return int(value)
+
+
+def _cells(value: Any) -> int | Literal["auto"]:
+    if value == "auto":
+        return "auto"
+    try:
+        return checked_cells(int(value) if isinstance(value, str) else value)
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"grid must be a whole number or auto, got {value[:80]!r}") from None
+
+
+def _centre(value: Any) -> tuple[float, float]:
+    try:
+        x, y = numbers(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"centre must be two numbers X,Y, got {str(value)[:80]!r}") from None
+    return x, y
+
+
+def _questions(value: str | Sequence[str]) -> tuple[str, ...]:
+    names = value.split(",") if isinstance(value, str) else value
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"questions must be names of questions, got {str(value)[:80]!r}")
+    return tuple(name.strip() for name in names if name.strip())
+
+
+def _seconds(value: Any) -> int:
+    if isinstance(value, str):
+        return seconds_of(value)
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise InputError(f"a duration is a number with a unit, such as 7d, or whole seconds, got {value!r}")
+    return int(value)
+
+
+def _start(value: Any) -> int:
+    seconds = moment("start", value) if isinstance(value, str) else value
+    if isinstance(value, bool) or not isinstance(seconds, int | float) or seconds != int(seconds):
+        raise InputError(f"start must be a whole second, got {value!r}")
+    return int(seconds)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known before anybody is asked.
+
+    Commands, Python functions, the HTTP interface and the operator's page make the plan of a collection from it.
+
+    >>> Facts(1000, 1, (0, 0, 1, 1)).plan().grid.n, Facts(1000, 1, (0, 0, 1, 1), every="7d").plan().standing.every
+    (6, 604800)
+    """
+
+    users: int = option(help="Expected number of users.", check=_users)
+    epsilon: float | str | Fraction = option(
+        metavar="E",
+        help="Epsilon, the privacy budget of each user (with --every, of each answer); smaller is more private.",
+        parse=epsilon_fraction,
+    )
+    bounds: Bounds | None = option(
+        None,
+        metavar="X0,Y0,X1,Y1",
+        help="Public rectangle of the area: smallest x and y, then largest x and y.",
+        parse=checked_bounds,
+    )
+    crs: str | None = option(
+        None, help='Coordinate system of the trips and of the bounds, such as "EPSG:4326".'
+    )
+    grid: int | Literal["auto"] = option(
+        "auto",
+        metavar="N|auto",
+        help="Number of cells per side of the grid; auto chooses the number.",
+        parse=_cells,
+    )
+    mean_trip: float | None = option(
+        None,
+        help="Mean length of a trip from public statistics, in the unit of the bounds; by default half the longer "
+        "side of the bounds.",
+    )
+    method: str = option(
+        SINGLE,
+        help="Method of the collection: single-report, or a method of the LDPTrace paper (paper, paper-unpadded, "
+        "randsyn, combtran or noadapt), which asks each device in two rounds.",
+    )
+    for_map: bool = option(
+        False,
+        help="Divide the users among the questions in the best way for a model with a street map (`fit --roads`).",
+    )
+    time: bool = option(False, help="Also ask some users about the departure time and the speed of a trip.")
+    week: bool = option(False, help="Also ask on which day of the week a trip begins.")
+    centre: tuple[float, float] | None = option(
+        None,
+        metavar="X,Y",
+        help="Centre of the city, for the question whether a trip leads towards the centre or away from it (asked "
+        "with --time); by default the middle of the bounds.",
+        parse=_centre,
+    )
+    questions: Sequence[str] | None = option(
+        None,
+        metavar="A,B,C",
+        help="Ask only these questions, separated by commas: some of length, start, end, terminals, visits, moves, "
+        "links, turns, departure, pace, tides, trips.",
+        parse=_questions,
+    )
+    every: int | str | None = option(
+        None,
+        metavar="DURATION",
+        help="Make a standing plan: each device answers once in every time window of this length, such as 7d or 12h.",
+        parse=_seconds,
+    )
+    recent: int | str | None = option(
+        None,
+        metavar="DURATION",
+        help="In a standing plan, devices report only about trips that are at most this old at the end of the time "
+        "window; by default the length of the time window.",
+        parse=_seconds,
+    )
+    start: int | str | None = option(
+        None,
+        metavar="TIME",
+        help="Time from which time windows are counted; by default 1970-01-05T00:00Z, so that weeks begin on Mondays.",
+        parse=_start,
+    )
+    lifetime: float | str | Fraction | None = option(
+        None,
+        metavar="E",
+        help="Lifetime budget: the most epsilon that one device may spend on all its answers to the standing plan; by "
+        "default enough for ten answers.",
+        parse=lambda value: budget_fraction(value, MAX_LIFETIME, "a lifetime"),
+    )
+    grace: int | str | None = option(
+        None,
+        metavar="DURATION",
+        help="In a standing plan, how long after a device's time window its report may arrive; by default 1d, or the "
+        "length of the time window if that is shorter.",
+        parse=_seconds,
+    )
+    # Of which part of the users each question is asked, and the sizes of answers; None: chosen.
+    shares: Mapping[str, float] | None = None
+    most_moves: int | None = None
+    cap: int | None = None
+
+    def __post_init__(self) -> None:
+        settle(self)
+        if self.method != SINGLE:
+            if self.time or self.week or self.centre is not None:
+                raise InputError(f"method {self.method} asks nothing about time")
+            if self.questions is not None or self.every is not None:
+                raise InputError(f"method {self.method} has its own questions and no windows")
+        if self.every is None:
+            for name in OF_WINDOWS:
+                if getattr(self, name) is not None:
+                    raise InputError(f"{name} belongs to a standing plan: give every, such as 7d")
+        if (
+            self.crs is not None
+            and plan_crs(self.crs) is None
+            and not any(mark in self.crs for mark in "[{=")
+        ):
+            raise InputError(f"a coordinate system is named like EPSG:4326, got {self.crs[:80]!r}")
+
+    @property
+    def budget(self) -> Fraction:
+        """The exact epsilon."""
+        return epsilon_fraction(self.epsilon)
+
+    @property
+    def trip(self) -> float:
+        """The mean length of a trip, in sides of the map."""
+        from ldptrace.curator.planning import TRIP
+
+        x0, y0, x1, y1 = self._bounds
+        return TRIP if self.mean_trip is None else self.mean_trip / max(x1 - x0, y1 - y0)
+
+    @property
+    def _bounds(self) -> Bounds:
+        if self.bounds is None:
+            raise InputError("a plan needs the public bounds of the area: give bounds X0,Y0,X1,Y1")
+        return self.bounds
+
+    def map_grid(self) -> Grid:
+        """Return the grid: as given, for the methods of the paper that of the paper, or the best for these facts."""
+        if self.grid != "auto":
+            return Grid(self._bounds, self.grid)
+        if self.method != SINGLE:
+            return Grid(self._bounds, PAPER_GRID)
+        from ldptrace.curator.planning import choose_grid
+
+        return Grid(self._bounds, choose_grid(self.users, float(self.budget), self.trip, self.for_map))
+
+    def outlook(self) -> Outlook | None:
+        """Predict the errors of the plan; None for the methods of the paper."""
+        from ldptrace.curator.planning import outlook
+
+        if self.method != SINGLE:
+            return None
+        n = self.map_grid().n
+        return outlook(self.users, self.budget, n, trip=self.trip, most_moves=self.most_moves)
+
+    def noise(self) -> str | None:
+        """Return a sentence where the result will be mostly noise, or None."""
+        from ldptrace.curator.planning import mostly_noise
+
+        return mostly_noise(self.users, self.budget, self.map_grid().n, trip=self.trip)
+
+    def plan(self) -> Plan:
+        """Make the plan. The methods of the paper add their second round after the first is counted."""
+        grid, crs = self.map_grid(), plan_crs(self.crs)
+        if self.method in PAPER:
+            return Plan.paper(grid, self.epsilon, method=self.method, crs=crs)
+        view = self.outlook()
+        if view is None:
+            raise InputError(f"a plan has the method {SINGLE}, {', '.join(PAPER)}, got {self.method[:80]!r}")
+        asked = Wanted(
+            view.most_moves,
+            self.cap or view.cap,
+            None if self.shares is None else dict(self.shares),
+            self.time,
+            self.week,
+            self.centre,
+            self.for_map,
+            self._asked(),
+        )
+        return Plan.asking(asked, grid, self.epsilon, crs).changed(standing=self.standing())
+
+    def _asked(self) -> Sequence[str] | None:
+        """Return the names of the questions: as given, or None for the usual ones. A standing plan asks for the number
+        of trips too, because somebody may have several in a window."""
+        if self.questions is None and self.every is not None:
+            return (*DEFAULT_SHARES, "trips")
+        return self.questions
+
+    def standing(self) -> Standing | None:
+        """Return the windows of a standing plan, or None."""
+        if self.every is None:
+            return None
+        return Standing.of(
+            _seconds(self.every),
+            epsilon=self.budget,
+            recent=None if self.recent is None else _seconds(self.recent),
+            start=START if self.start is None else _start(self.start),
+            lifetime=self.lifetime,
+            grace=None if self.grace is None else _seconds(self.grace),
+        )

@@ -1,0 +1,167 @@
+"""Options as data: a field of a record has the default, the check and the help text of one option.
+
+The command line makes its options from the fields, Python functions take the same names, and the HTTP interface decodes
+the same record. Where an option is a text on the command line, its `parse` takes the text as well as the value.
+
+>>> @dataclass(frozen=True)
+... class Walk:
+...     steps: int = option(5, help="Number of steps.")
+...     pace: Literal["slow", "fast"] = option("slow", help="How fast.")
+...
+...     def __post_init__(self) -> None:
+...         settle(self)
+>>> Walk(pace="quick")
+Traceback (most recent call last):
+...
+ldptrace.errors.InputError: pace must be slow or fast, got 'quick'
+"""
+
+from __future__ import annotations
+
+import math
+import types
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from functools import cache
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from ldptrace.errors import InputError
+
+Check = Callable[[Any], Any]
+Made = TypeVar("Made")
+_WORDS = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
+
+
+@dataclass(frozen=True)
+class Option:
+    """What is known of an option besides its name, its type and its default."""
+
+    help: str
+    metavar: str | None = None
+    # Takes the text of a command line, or a value, and returns the value or raises an error.
+    parse: Check | None = None
+    # Takes a value of the right type, and returns it or raises an error.
+    check: Check | None = None
+    # Further names on the command line, such as -n.
+    flags: tuple[str, ...] = ()
+
+
+def option(
+    default: Any = MISSING,
+    *,
+    help: str,
+    metavar: str | None = None,
+    parse: Check | None = None,
+    check: Check | None = None,
+    flags: tuple[str, ...] = (),
+) -> Any:
+    """Make a field of a dataclass that is an option. Without a default, the option must be given."""
+    return field(default=default, metadata={"option": Option(help, metavar, parse, check, flags)})
+
+
+def settle(record: Any) -> None:
+    """Check all options of a frozen record, and replace each by the value that its check returns."""
+    kind: Any = type(record)
+    for entry, kinds in _typed(kind):
+        value = getattr(record, entry.name)
+        if value is None and type(None) in kinds:
+            continue
+        found = option_of(entry)
+        if found.parse is not None:
+            value = found.parse(value)
+        elif all(map(_is_simple, kinds)) and not any(_fits(value, kind) for kind in kinds):
+            raise InputError(f"{entry.name} must be {_allowed(kinds)}, got {str(value)[:80]!r}")
+        object.__setattr__(record, entry.name, value if found.check is None else found.check(value))
+
+
+def decoded(record: Callable[..., Made], data: Mapping[str, Any], what: str = "key") -> Made:
+    """Make a record from the values of a request or of `--option`. An unknown or a missing name is an error."""
+    known = {entry.name: entry for entry in fields(record)}  # type: ignore[arg-type]
+    for name in sorted(data.keys() - known.keys()):
+        raise InputError(f"there is no {what} {name[:80]!r}; known are {', '.join(sorted(known))}")
+    for name, entry in known.items():
+        if name not in data and entry.default is MISSING and entry.default_factory is MISSING:
+            raise InputError(f"{name} is missing")
+    return record(**data)
+
+
+def options_in(record: type) -> Iterator[tuple[Field[Any], Any]]:
+    """Yield the options of a record with their types, and those of the records in it."""
+    hints = _hints(record)
+    for entry in fields(record):
+        if "option" in entry.metadata:
+            yield entry, hints[entry.name]
+        elif is_dataclass(kind := hints[entry.name]) and isinstance(kind, type):
+            yield from options_in(kind)
+
+
+def from_options(record: Callable[..., Made], given: Mapping[str, Any]) -> Made:
+    """Make a record from its options, and the records in it from theirs. Omitted options have their defaults."""
+    hints, values = _hints(record), {}
+    for entry in fields(record):  # type: ignore[arg-type]
+        if "option" in entry.metadata:
+            if entry.name in given:
+                values[entry.name] = given[entry.name]
+        elif is_dataclass(kind := hints[entry.name]) and isinstance(kind, type):
+            values[entry.name] = from_options(kind, given)
+    return record(**values)
+
+
+def option_of(entry: Field[Any]) -> Option:
+    """Return the option of a field."""
+    found: Option = entry.metadata["option"]
+    return found
+
+
+def kinds_of(kind: Any) -> tuple[Any, ...]:
+    """Return the members of a union of types, or the one type.
+
+    >>> kinds_of(int | None)
+    (<class 'int'>, <class 'NoneType'>)
+    """
+    return get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+
+
+@cache
+def _hints(record: Any) -> dict[str, Any]:
+    return get_type_hints(record)
+
+
+@cache
+def _typed(record: Any) -> tuple[tuple[Field[Any], tuple[Any, ...]], ...]:
+    return tuple(
+        (entry, kinds_of(_hints(record)[entry.name]))
+        for entry in fields(record)
+        if "option" in entry.metadata
+    )
+
+
+def _is_simple(kind: Any) -> bool:
+    """Whether values of this type are checked by their type."""
+    return kind in _WORDS or kind is type(None) or get_origin(kind) is Literal
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    if get_origin(kind) is Literal:
+        return isinstance(value, str) and value in get_args(kind)
+    if kind is bool or isinstance(value, bool):
+        return kind is bool and isinstance(value, bool)
+    if kind is int:
+        return hasattr(value, "__index__")
+    if kind is float:
+        return hasattr(value, "__float__") and not isinstance(value, str) and _is_finite(value)
+    return isinstance(kind, type) and isinstance(value, kind)
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except (OverflowError, TypeError, ValueError):
+        return False
+
+
+def _allowed(kinds: tuple[Any, ...]) -> str:
+    words: list[str] = []
+    for kind in kinds:
+        words += get_args(kind) if get_origin(kind) is Literal else [_WORDS[kind]] if kind in _WORDS else []
+    return " or ".join(words)

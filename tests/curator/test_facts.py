@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ldptrace.curator.facts import PAPER, PAPER_GRID, Facts
+from ldptrace.errors import InputError
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.questions import Pace
+
+BOX = (0.0, 0.0, 10.0, 10.0)
+WORLD = (13.0, 52.0, 14.0, 53.0)
+
+
+def asked(plan: Plan) -> list[str]:
+    return [ask.question.name for ask in plan.rounds[0].asks]
+
+
+def test_the_grid_is_given_or_follows_from_the_users() -> None:
+    assert Facts(1000, "1", BOX, grid=9).plan().grid.n == 9
+    few, many = (Facts(users, "1", BOX).plan().grid.n for users in (1000, 10**8))
+    assert few < many
+
+
+@pytest.mark.parametrize("method", PAPER)
+def test_methods_of_the_paper_have_its_grid_and_keep_the_coordinates(method: str) -> None:
+    facts = Facts(30_000_000, 1, WORLD, "EPSG:4326", method=method)
+    plan = facts.plan()
+    assert (plan.method, plan.grid.n, plan.crs, len(plan.rounds)) == (method, PAPER_GRID, "EPSG:4326", 1)
+    assert facts.outlook() is None
+    assert Facts(10, 1, WORLD, method=method, grid=9).plan().grid.n == 9
+
+
+def test_a_standing_plan_asks_for_the_number_of_trips() -> None:
+    assert "trips" in asked(Facts(1000, 1, BOX, every="7d").plan())
+    assert "trips" not in asked(Facts(1000, 1, BOX).plan())
+    assert asked(Facts(1000, 1, BOX, every="7d", questions="start, end").plan()) == ["start", "end"]
+    assert {"trips", "departure"} <= set(asked(Facts(1000, 1, BOX, every="7d", time=True).plan()))
+
+
+def test_texts_and_values_are_the_same_facts() -> None:
+    texts = Facts(
+        1000,
+        "0.5",
+        "0,0,10,10",  # type: ignore[arg-type]
+        grid="6",  # type: ignore[arg-type]
+        time=True,
+        centre="5,5",  # type: ignore[arg-type]
+        every="7d",
+        recent="36h",
+        start="2026-01-05T00:00Z",
+        lifetime="4.5",
+        grace="1h",
+    )
+    values = Facts(
+        1000,
+        0.5,
+        BOX,
+        grid=6,
+        time=True,
+        centre=(5, 5),
+        every=604_800,
+        recent=129_600,
+        start=1_767_571_200,
+        lifetime=4.5,
+        grace=3600,
+    )
+    assert texts == values
+    assert texts.plan().id == values.plan().id
+
+
+def test_epsilon_is_exact_and_degrees_become_metres() -> None:
+    assert str(Facts(1000, "0.1", BOX, grid=4, crs="EPSG:25833").plan().epsilon) == "1/10"
+    made = Facts(1000, "1", WORLD, "EPSG:4326", 4, time=True).plan()
+    [pace] = [ask.question for ask in made.rounds[0].asks if isinstance(ask.question, Pace)]
+    assert pace.y_scale == pytest.approx(111_320_000, rel=0.01)
+
+
+def test_a_coordinate_system_that_only_data_can_describe_is_left_to_the_data() -> None:
+    assert Facts(1000, 1, BOX, 'PROJCS["x"]', 4).plan().crs is None
+    with pytest.raises(InputError, match="named like EPSG:4326"):
+        Facts(1000, 1, BOX, "EPSG 4326")
+
+
+def test_the_mean_trip_is_in_units_of_the_bounds() -> None:
+    assert Facts(1000, 1, (0, 0, 10, 20), mean_trip=5).trip == 0.25
+    assert Facts(1000, 1, BOX).trip == 0.5
+
+
+def test_too_few_users_are_told() -> None:
+    assert "mostly noise" in str(Facts(10, 1, BOX).noise())
+    assert Facts(200_000, 1, BOX).noise() is None
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"users": 0}, "expected number of users"),
+        ({"users": 10**13}, "expected number of users"),
+        ({"users": "9"}, "users must be a whole number, got '9'"),
+        ({"epsilon": 0}, "epsilon"),
+        ({"bounds": (0, 0, 0, 1)}, "bounds"),
+        ({"bounds": (0, 0, 1, "1")}, "four numbers"),
+        ({"bounds": None}, "public bounds"),
+        ({"grid": "six"}, "a whole number or auto, got 'six'"),
+        ({"grid": 6.5}, "whole number of cells"),
+        ({"grid": 1}, "from 2 to 256"),
+        ({"mean_trip": -1}, "the mean trip must be above 0"),
+        ({"time": "yes"}, "time must be true or false, got 'yes'"),
+        ({"centre": (1, 2, 3)}, "centre must be two numbers"),
+        ({"time": True, "centre": (30, 3)}, "within the bounds"),
+        ({"week": True}, "belong to the questions about time"),
+        ({"questions": 5}, "questions must be names"),
+        ({"questions": "start,speed"}, "questions are some of"),
+        ({"every": "7"}, "a number with a unit"),
+        ({"every": 7.5}, "a number with a unit"),
+        ({"recent": "7d"}, "recent belongs to a standing plan"),
+        ({"grace": 60}, "grace belongs to a standing plan"),
+        ({"every": "1d", "start": "Monday"}, "a moment with its zone"),
+        ({"every": "1d", "start": "5.5"}, "a whole second"),
+        ({"every": "1d", "method": "paper"}, "no windows"),
+        ({"method": "paper", "time": True}, "asks nothing about time"),
+        ({"method": "paper", "questions": "start"}, "its own questions"),
+        ({"method": "other"}, "a plan has the method single-report, paper"),
+    ],
+)
+def test_facts_that_make_no_plan(facts: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        Facts(**{"users": 9, "epsilon": 1, "bounds": BOX} | facts).plan()
