@@ -24,14 +24,16 @@ def _package(point: EntryPoint) -> str:
 
 
 def others() -> tuple[str, ...]:
-    """The names of the methods of `synthesize` that other packages give."""
+    """Return the names of the methods of `synthesize` that other packages give."""
     found = plugins.installed(plugins.METHODS)
     return tuple(name for name, point in found.items() if _package(point) not in OWN)
 
 
 @cache
 def fingerprint(name: str) -> str | None:
-    """What identifies the code of a method or stream method of another package; None for one of this distribution."""
+    """Return what identifies the code of a method or stream method of another package; None for one of this
+    distribution.
+    """
     for group in (plugins.METHODS, plugins.STREAMS):
         point = plugins.installed(group).get(name)
         if point is not None and _package(point) not in OWN:
@@ -44,7 +46,7 @@ def fingerprint(name: str) -> str | None:
 
 
 def _modules(package: str) -> list[Path]:
-    """The files of a module or package, without importing it."""
+    """Return the files of a module or package, without importing it."""
     spec = find_spec(package)
     if spec is None:
         return []
@@ -54,7 +56,7 @@ def _modules(package: str) -> list[Path]:
 
 
 def sentence(name: str) -> str:
-    """What a method of another package is, and whom one has to trust where it is not eps-LDP."""
+    """Return what a method of another package is, and whom one has to trust where it is not eps-LDP."""
     found = method(name)
     told = f"{name} is a method of another package: {found.summary}."
     return told if found.leaks is None else f"{told} It is not eps-LDP: {found.leaks}."

@@ -73,7 +73,7 @@ ORDINARY = Usage("other", 8, 20, 0.7, 13.0, 4.0, 30)
 
 
 def usage_of(category: str) -> Usage:
-    """What is known about a category; an unknown one is ordinary, under its own name.
+    """Return what is known about a category; an unknown one is ordinary, under its own name.
 
     >>> usage_of("StudentHousing").path, usage_of("Observatory").path
     ('living/student housing', 'other/observatory')
@@ -97,7 +97,7 @@ class Buildings:
     plane: LocalPlane | None = None
 
     def published(self) -> Pois:
-        """The places in the coordinates they came in."""
+        """Return the places in the coordinates they came in."""
         if self.plane is None:
             return self.pois
         lon, lat = self.plane.to_degrees(self.pois.x, self.pois.y)
@@ -106,7 +106,7 @@ class Buildings:
 
 
 def read_buildings(path: str | Path, hours: Mapping[str, tuple[float, float]] | None = None) -> Buildings:
-    """Buildings of a GeoJSON file (polygons or points) or of a table with coordinates.
+    """Return buildings of a GeoJSON file (polygons or points) or of a table with coordinates.
 
     The category is the column or property `BLDG_USAGE`, `usage`, `category`, ...; `hours` overrides the
     opening hours of categories by their name in the file or in the tree.
@@ -130,7 +130,7 @@ def read_buildings(path: str | Path, hours: Mapping[str, tuple[float, float]] | 
 
 
 def _tilt(x: Floats, y: Floats) -> float:
-    """The direction, up to right angles, in which most buildings have their neighbours."""
+    """Return the direction, up to right angles, in which most buildings have their neighbours."""
     _, near = cKDTree(np.c_[x, y]).query(np.c_[x, y], k=min(4, len(x)))
     dx, dy = x[near[:, 1:]] - x[:, None], y[near[:, 1:]] - y[:, None]
     return float(np.angle(np.sum(np.exp(4j * np.arctan2(dy, dx)))) / 4)
@@ -209,7 +209,7 @@ def _read_geojson(path: Path) -> Raw:
 
 
 def _building(feature: Mapping[str, Any]) -> tuple[float, float, float, str, str] | None:
-    """Middle, area, usage and name of a feature; None where it has no place."""
+    """Return middle, area, usage and name of a feature; None where it has no place."""
     geometry, properties = feature.get("geometry") or {}, feature.get("properties") or {}
     known = {name.lower(): str(value) for name, value in properties.items() if value is not None}
     usage = next((known[name.lower()] for name in USAGE_NAMES if name.lower() in known), "")
@@ -235,7 +235,7 @@ def _outer_rings(geometry: Mapping[str, Any]) -> Iterator[Floats]:
 
 
 def _middle(ring: Floats) -> tuple[float, float, float]:
-    """Centroid and area of a closed ring (the shoelace formula, near the origin for the sake of rounding)."""
+    """Return centroid and area of a closed ring (the shoelace formula, near the origin for the sake of rounding)."""
     base = ring[0]
     x, y = (ring - base).T
     cross = x[:-1] * y[1:] - x[1:] * y[:-1]
@@ -247,7 +247,7 @@ def _middle(ring: Floats) -> tuple[float, float, float]:
 
 
 def made_up_buildings(rng: np.random.Generator, count: int = 320, size: float = 2400.0) -> Buildings:
-    """Zones of study, living, sport and works on tilted plots in `size` x `size` metres."""
+    """Return zones of study, living, sport and works on tilted plots in `size` x `size` metres."""
     if count < 2:
         raise InputError(f"a campus needs at least 2 buildings, got {count}")
     seeds, mixes = [], []

@@ -51,7 +51,7 @@ def campus_walks(
     noise: float = 4.0,
     hours: Hours | None = None,
 ) -> Walks:
-    """A campus with its places, paths and events, ready to draw walks; they are recorded outdoors only.
+    """Return a campus with its places, paths and events, ready to draw walks; they are recorded outdoors only.
 
     `buildings` is a GeoJSON file or a table; without one a campus is generated, in metres in the plane. A
     walker visits from `visits[0]` to `visits[1]` buildings, each open when reached, and a walk between two
@@ -83,7 +83,7 @@ def campus_walks(
 
 
 def footpaths(x: Floats, y: Floats, tilt: float, rng: np.random.Generator) -> tuple[RoadNetwork, Trees]:
-    """A network whose first nodes are the buildings at (x, y), and the ways to each of them.
+    """Return a network whose first nodes are the buildings at (x, y), and the ways to each of them.
 
     Paths run along the direction `tilt` (radians) and across it.
     """
@@ -123,7 +123,7 @@ def footpaths(x: Floats, y: Floats, tilt: float, rng: np.random.Generator) -> tu
 def _campus(
     pois: Pois, paths: RoadNetwork, trees: Trees, habits: Habits, minutes: float, rng: np.random.Generator
 ) -> Campus:
-    """Tables for the schedules, with which a walk takes that long on average."""
+    """Return tables for the schedules, with which a walk takes that long on average."""
     walk = travel_seconds(paths, trees, np.arange(len(pois), dtype=np.int32))
     draw = (
         pois.popularity * np.array([usage_of(category).draw for category in pois.categories])[pois.category]
@@ -169,7 +169,7 @@ class Walks:
         return self.buildings.published()
 
     def trips(self, count: int, rng: np.random.Generator) -> Trajectories:
-        """That many independent walkers of one day."""
+        """Draw `count` independent walkers of one day."""
         schedule = schedules(self.campus, self.habits, whole(count), rng)
         last = np.zeros(len(schedule.poi), dtype=bool)
         last[schedule.offsets[1:] - 1] = True
@@ -192,6 +192,6 @@ class Walks:
         return Trajectories(x, y, offsets, t=tracks.t, crs=crs, extra=visits.to_arrow())
 
     def batches(self, count: int, rng: np.random.Generator, size: int = 100_000) -> Iterator[Trajectories]:
-        """The walkers in sets of `size`, for more than fit into memory."""
+        """Yield the walkers in sets of `size`, for more than fit into memory."""
         for start in range(0, count, size):
             yield self.trips(min(size, count - start), rng)

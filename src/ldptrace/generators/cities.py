@@ -35,7 +35,7 @@ def city(
     noise: float = 8.0,
     minutes: float | None = 11.0,
 ) -> Trajectories:
-    """Trips by car in a generated city of `size` x `size` metres; `t` is in seconds after midnight.
+    """Return trips by car in a generated city of `size` x `size` metres; `t` is in seconds after midnight.
 
     Points come every `interval` seconds with a GPS error of `noise` metres (standard deviation). A trip
     takes `minutes` on average. All points lie in the bounds (0, 0, size, size), which are known beforehand
@@ -59,7 +59,7 @@ def city_traffic(
     noise: float = 8.0,
     minutes: float | None = 11.0,
 ) -> Traffic:
-    """A generated city with its destinations, ready to draw trips, also in batches; `network` is its roads."""
+    """Return a generated city with its destinations, ready to draw trips, also in batches; `network` is its roads."""
     if not (np.isfinite(size) and size >= 3000):
         raise InputError(f"a city needs a side of at least 3,000 metres, got {size!r}")
     recorder, minutes = Recorder.driving(interval, noise), checked_minutes(minutes)
@@ -83,7 +83,7 @@ def network_traffic(
     noise: float = 8.0,
     minutes: float | None = None,
 ) -> Traffic:
-    """A road network with its hubs and destinations, ready to draw trips.
+    """Return a road network with its hubs and destinations, ready to draw trips.
 
     The network is two tables of nodes and edges, any file that `read_roads` reads, or a `RoadNetwork`. Trips
     follow its lines and its one-way streets; roads of which nothing is known count as residential streets. Coordinates
@@ -102,7 +102,7 @@ def network_traffic(
 def _in_metres(
     nodes: str | Path | RoadNetwork, edges: str | Path | None
 ) -> tuple[RoadNetwork, LocalPlane | None]:
-    """The largest connected part of the network, and the plane it was laid on if it came in degrees."""
+    """Return the largest connected part of the network, and the plane it was laid on if it came in degrees."""
     if edges is not None and not isinstance(nodes, RoadNetwork):
         streets = read_pair(Path(nodes), Path(edges))
         plane = LocalPlane.around(streets.x, streets.y) if streets.crs == WGS84 else None
@@ -137,7 +137,7 @@ def _moved(roads: RoadNetwork, move: Move, crs: str | None) -> RoadNetwork:
 
 
 def _passable(roads: RoadNetwork) -> RoadNetwork:
-    """The network as it is driven: straight pieces, and the fastest of several between the same nodes."""
+    """Return the network as it is driven: straight pieces, and the fastest of several between the same nodes."""
     if roads.seconds is None:
         raise InputError(f"{roads.name}: trips need the speeds of the roads, and none is known")
     pieces = _straightened(roads, roads.seconds)
@@ -146,7 +146,7 @@ def _passable(roads: RoadNetwork) -> RoadNetwork:
 
 
 def _straightened(roads: RoadNetwork, seconds: Floats) -> RoadNetwork:
-    """The same network where every bend of a street is a node; time passes evenly along a street."""
+    """Return the same network where every bend of a street is a node; time passes evenly along a street."""
     if roads.shape_x is None or roads.shape_y is None or len(roads.shape_x) == 0:
         return replace(roads, shape_x=None, shape_y=None, shape_offsets=None)
     x, y, offsets = roads.lines(np.arange(roads.edges))
@@ -191,7 +191,7 @@ PRESETS = {
 
 
 def preset(name: str, place: str | None = None) -> Preset:
-    """The preset of that name, for a kind of place if one is given.
+    """Return the preset of that name, for a kind of place if one is given.
 
     >>> preset("porto").settings["interval"]
     15.0
@@ -203,7 +203,8 @@ def preset(name: str, place: str | None = None) -> Preset:
 
 
 def world_like(name: str, seed: Seed = None) -> Traffic | Walks:
-    """A place whose trips resemble one of the paper's sets, `campus`, `oldenburg` or `porto`, ready to draw them.
+    """Return a place whose trips resemble one of the paper's sets, `campus`, `oldenburg` or `porto`, ready to draw
+    them.
 
     >>> len(world_like("campus", 1).trips(10, np.random.default_rng(1)))
     10

@@ -68,14 +68,14 @@ class Draft:
         )
 
     def costs(self, weight: Floats) -> csr_array:
-        """The adjacency with a cost per edge, as scipy's graph functions want it."""
+        """Return the adjacency with a cost per edge, as scipy's graph functions want it."""
         edges = self.adjacency
         return csr_array(
             (np.maximum(weight, 1e-9)[edges.data - 1], edges.indices, edges.indptr), shape=edges.shape
         )
 
     def take_edges(self, edges: ArrayLike) -> Draft:
-        """The same nodes with some of the edges (numbers or a mask)."""
+        """Return the same nodes with some of the edges (numbers or a mask)."""
         picked = np.asarray(edges)
         return replace(
             self,
@@ -86,7 +86,7 @@ class Draft:
         )
 
     def take_nodes(self, kept: Flags) -> Draft:
-        """The network on the nodes of a mask, renumbered."""
+        """Return the network on the nodes of a mask, renumbered."""
         inner = self.take_edges(kept[self.start] & kept[self.end])
         number = np.cumsum(kept) - 1
         return replace(
@@ -94,7 +94,7 @@ class Draft:
         )
 
     def cleaned(self) -> Draft:
-        """The largest connected part, without loops and with the fastest of parallel edges."""
+        """Return the largest connected part, without loops and with the fastest of parallel edges."""
         low, high = np.minimum(self.start, self.end), np.maximum(self.start, self.end)
         fastest_first = np.lexsort((self.seconds, high, low))
         pairs = low[fastest_first].astype(np.int64) * max(self.nodes, 1) + high[fastest_first]
@@ -109,7 +109,7 @@ class Draft:
         return simple.take_nodes(part == np.bincount(part).argmax())
 
     def network(self, classes: tuple[str, ...], name: str) -> RoadNetwork:
-        """The finished network: every street leads both ways; first all edges one way, then all back."""
+        """Return the finished network: every street leads both ways; first all edges one way, then all back."""
         return RoadNetwork.of(
             self.x,
             self.y,
@@ -124,13 +124,13 @@ class Draft:
 
 
 def triangulation(x: Floats, y: Floats) -> NDArray[np.integer]:
-    """Edges of the Delaunay triangulation, one row (node, node) each."""
+    """Return edges of the Delaunay triangulation, one row (node, node) each."""
     corners = Delaunay(np.c_[x, y]).simplices
     return np.unique(np.sort(corners[:, [[0, 1], [1, 2], [0, 2]]].reshape(-1, 2), axis=1), axis=0)
 
 
 def relative_neighbours(x: Floats, y: Floats, edges: NDArray[np.integer], ease: float) -> Flags:
-    """Which edges have no third node that is nearer to both ends than `ease` times their length.
+    """Return which edges have no third node that is nearer to both ends than `ease` times their length.
 
     With `ease` = 1 this is the relative neighbourhood graph; a smaller value keeps more edges.
     """

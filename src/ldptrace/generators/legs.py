@@ -65,11 +65,11 @@ class Recorder(NamedTuple):
 
     @staticmethod
     def driving(interval: float, noise: float) -> Recorder:
-        """A car, which stops at some junctions and parks in the middle of a street."""
+        """Return a car, which stops at some junctions and parks in the middle of a street."""
         return Recorder(interval, noise, stop_chance=0.12, stop_seconds=12.0, along_street=True).checked()
 
     def checked(self) -> Recorder:
-        """The recorder itself, if it makes sense."""
+        """Return the recorder, or raise an error if its settings make no sense."""
         if not (np.isfinite(self.interval) and self.interval > 0):
             raise InputError(
                 f"the sampling interval must be a positive number of seconds, got {self.interval!r}"
@@ -104,7 +104,7 @@ class Tracks(NamedTuple):
 def grow(
     roads: RoadNetwork, roots: Ints32, weight: Floats, *, spread: float, rng: np.random.Generator
 ) -> tuple[Trees, NDArray[np.float32]]:
-    """Trees of the cheapest ways between all nodes and the roots, and what the ways to the roots cost.
+    """Return trees of the cheapest ways between all nodes and the roots, and what the ways to the roots cost.
 
     The weights of the edges are perturbed by a lognormal factor of the given spread, one for both ways of a
     street and anew for every few roots: people do not all know the same shortest route.
@@ -131,7 +131,7 @@ def grow(
 
 
 def fastest_only(roads: RoadNetwork, seconds: Floats) -> Flags:
-    """Which edges are the fastest from their source to their target."""
+    """Return which edges are the fastest from their source to their target."""
     order = np.lexsort((seconds, roads.target, roads.source))
     pair = roads.source[order].astype(np.int64) * roads.nodes + roads.target[order]
     kept = np.zeros(roads.edges, dtype=bool)
@@ -140,7 +140,7 @@ def fastest_only(roads: RoadNetwork, seconds: Floats) -> Flags:
 
 
 def map_bounds(x: Floats, y: Floats, margin: float, plane: LocalPlane | None) -> Bounds:
-    """The box around points in metres, grown by a margin, in the map's coordinates and in round numbers."""
+    """Return the box around points in metres, grown by a margin, in the map's coordinates and in round numbers."""
     low, high = np.array([[x.min()], [y.min()]]) - margin, np.array([[x.max()], [y.max()]]) + margin
     if plane is not None:
         low, high = np.array(plane.to_degrees(*low)), np.array(plane.to_degrees(*high))
@@ -152,7 +152,7 @@ def map_bounds(x: Floats, y: Floats, margin: float, plane: LocalPlane | None) ->
 def record(
     roads: RoadNetwork, trees: Trees, legs: Legs, recorder: Recorder, rng: np.random.Generator
 ) -> Tracks:
-    """Points of the legs at every tick, from the departure to the first tick after the arrival.
+    """Return points of the legs at every tick, from the departure to the first tick after the arrival.
 
     No two edges of the network lead from one node to the same other. Chunks draw from their own random
     source, so that the result does not depend on the number of threads.
@@ -193,14 +193,14 @@ def record(
 
 
 def travel_seconds(roads: RoadNetwork, trees: Trees, nodes: Ints32) -> Floats:
-    """Time from every node in `nodes` to every root of the trees, along the trees, without stops."""
+    """Return time from every node in `nodes` to every root of the trees, along the trees, without stops."""
     seconds = np.empty((len(nodes), len(trees.ahead)))
     _travel_seconds(_net(roads, trees), nodes, Recorder(1.0, 0.0), np.random.default_rng(0), seconds)
     return seconds
 
 
 def _matrix(roads: RoadNetwork, values: NDArray[np.generic]) -> csr_array:
-    """Row `v` holds the values of the edges that leave node `v`, as scipy's graph functions want it."""
+    """Return row `v` holds the values of the edges that leave node `v`, as scipy's graph functions want it."""
     return csr_array((values, (roads.source, roads.target)), shape=(roads.nodes, roads.nodes))
 
 
@@ -223,7 +223,7 @@ def _travel_seconds(net, nodes, recorder, rng, seconds):  # type: ignore[no-unty
 
 @kernel
 def _route(net, root, node, outward, pace, recorder, rng, path, arrive, leave):  # type: ignore[no-untyped-def]
-    """Nodes of a leg and when it reaches and leaves them; returns how many, `head` and `tail`.
+    """Return nodes of a leg and when it reaches and leaves them; returns how many, `head` and `tail`.
 
     The leg begins at the share `head` of its first edge and ends at the share `tail` of its last one.
     """
@@ -258,7 +258,7 @@ def _route(net, root, node, outward, pace, recorder, rng, path, arrive, leave): 
 
 @kernel
 def _measure(net, root, node, outward, pace, recorder, start, stop, stops, sizes):  # type: ignore[no-untyped-def]
-    """Number of points of the legs start..stop, written at `sizes[1 + leg]`."""
+    """Write the number of points of the legs start..stop to `sizes[1 + leg]`."""
     path = np.empty(len(net.x), dtype=np.int32)
     arrive, leave = np.empty(len(net.x)), np.empty(len(net.x))
     for k in range(start, stop):
@@ -270,7 +270,7 @@ def _measure(net, root, node, outward, pace, recorder, start, stop, stops, sizes
 def _write(  # type: ignore[no-untyped-def]
     net, root, node, outward, pace, depart, recorder, start, stop, stops, errors, tracks
 ):
-    """Points of the legs start..stop. The GPS error drifts: a first-order autoregressive process."""
+    """Write the points of the legs start..stop. The GPS error drifts: a first-order autoregressive process."""
     path = np.empty(len(net.x), dtype=np.int32)
     arrive, leave = np.empty(len(net.x)), np.empty(len(net.x))
     keep = np.exp(-recorder.interval / GPS_MEMORY)

@@ -16,7 +16,7 @@ FORMATS = (".pdf", ".png", ".svg")
 
 
 def check_picture(path: Path, trajectories: int) -> None:
-    """An error if `draw` could not write there, or had nothing to draw."""
+    """Raise an error if `draw` could not write there, or had nothing to draw."""
     if path.suffix.lower() not in FORMATS:
         raise InputError(f"a picture can be {', '.join(FORMATS)}, not {path.name}")
     if trajectories == 0:
@@ -73,7 +73,7 @@ def draw(
 
 @kernel
 def _draw_lines(x, y, offsets, x0, y0, dx, dy, image):  # type: ignore[no-untyped-def]
-    """Adds one to every pixel that a trajectory touches, at most once per line between two points."""
+    """Add one to every pixel that a trajectory touches, at most once per line between two points."""
     for k in range(len(offsets) - 1):
         row = column = -1
         for p in range(offsets[k], offsets[k + 1]):

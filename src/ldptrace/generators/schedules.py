@@ -63,7 +63,7 @@ class Schedule(NamedTuple):
 
 
 def campus_knowledge(pois: Pois, walk: Floats, wish: Floats, events: int, rng: np.random.Generator) -> Campus:
-    """Tables for the schedules from the places, the walking times and the wish to go from one to another."""
+    """Return tables for the schedules from the places, the walking times and the wish to go from one to another."""
     slots = np.argsort(pois.category, kind="stable").astype(np.int32)
     first = np.searchsorted(pois.category[slots], np.arange(len(pois.categories) + 1)).astype(np.int32)
     usages = [usage_of(category) for category in pois.categories]
@@ -99,7 +99,7 @@ def campus_knowledge(pois: Pois, walk: Floats, wish: Floats, events: int, rng: n
 
 
 def schedules(campus: Campus, habits: Habits, walkers: int, rng: np.random.Generator) -> Schedule:
-    """A day's visits for that many walkers, independent of the number of threads."""
+    """Return a day's visits for that many walkers, independent of the number of threads."""
     sources = rng.spawn(len(chunks(walkers)))
 
     def part(chunk: int, start: int, stop: int) -> tuple[Ints32, Floats, Floats, Ints, Floats]:
@@ -129,7 +129,7 @@ def _is_open(campus, poi, t):  # type: ignore[no-untyped-def]
 
 @kernel
 def _draw(campus, here, t, rng):  # type: ignore[no-untyped-def]
-    """A category that is in demand at `t` and not far, then a building of it; -1 where there is none."""
+    """Return a category that is in demand at `t` and not far, then a building of it; -1 where there is none."""
     demand, near, sums = campus.demand[int((t % DAY) / HOUR)], campus.near[here], campus.chance[here]
     total = 0.0
     for category in range(len(demand)):
@@ -151,7 +151,7 @@ def _draw(campus, here, t, rng):  # type: ignore[no-untyped-def]
 
 @kernel
 def _next(campus, here, ready, pace, patient, rng):  # type: ignore[no-untyped-def]
-    """Where a walker goes who is ready to leave `here`, and when; (-1, 0) where everything else is closed.
+    """Return where a walker goes who is ready to leave `here`, and when; (-1, 0) where everything else is closed.
 
     A patient walker who finds nothing waits until some building opens.
     """
@@ -176,7 +176,7 @@ def _next(campus, here, ready, pace, patient, rng):  # type: ignore[no-untyped-d
 
 @kernel
 def _begin(campus, t, rng):  # type: ignore[no-untyped-def]
-    """A building that is open at `t`, or -1."""
+    """Return a building that is open at `t`, or -1."""
     nowhere = len(campus.slots)
     for _ in range(TRIES):
         here = _draw(campus, nowhere, t, rng)
@@ -187,7 +187,7 @@ def _begin(campus, t, rng):  # type: ignore[no-untyped-def]
 
 @kernel
 def _schedule(campus, habits, rng, poi, arrive, leave, count, pace):  # type: ignore[no-untyped-def]
-    """Fills the visits of one chunk of walkers; False where a walk of two visits cannot be found."""
+    """Fill the visits of one chunk of walkers; False where a walk of two visits cannot be found."""
     for k in range(len(count)):
         pace[k] = min(max(np.exp(0.1 * rng.standard_normal()), MOST_HASTE), MOST_LEISURE)
         wanted = rng.integers(habits.fewest, habits.most + 1)

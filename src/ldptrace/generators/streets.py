@@ -44,7 +44,7 @@ class Hubs:
     peak: Floats
 
     def built_up(self, x: Floats, y: Floats) -> Floats:
-        """How dense the city is at the points, from 0 (fields) to 1 (the middle of the centre)."""
+        """Return how dense the city is at the points, from 0 (fields) to 1 (the middle of the centre)."""
         empty = np.ones(len(x))
         for hx, hy, peak, reach in zip(self.x, self.y, self.peak, self.reach, strict=True):
             empty *= 1 - peak * np.exp(-((x - hx) ** 2 + (y - hy) ** 2) / (2 * reach**2))
@@ -61,7 +61,7 @@ class River:
     width: float
 
     def across(self, x: Floats, y: Floats) -> Floats:
-        """Signed distance to the middle of the river, negative on the one bank and positive on the other."""
+        """Return signed distance to the middle of the river, negative on the one bank and positive on the other."""
         dx, dy = x - self.middle[0], y - self.middle[1]
         u = dx * np.cos(self.angle) + dy * np.sin(self.angle)
         v = dy * np.cos(self.angle) - dx * np.sin(self.angle)
@@ -71,7 +71,7 @@ class River:
         return distance
 
     def flows_through(self, x: Floats, y: Floats, bank: Floats | float = 0.0) -> Flags:
-        """Which points are in the water, or closer to it than `bank` metres."""
+        """Return which points are in the water, or closer to it than `bank` metres."""
         return np.abs(self.across(x, y)) < 0.5 * self.width + bank
 
 
@@ -86,7 +86,7 @@ class CityMap:
 
     @staticmethod
     def generate(size: float, rng: np.random.Generator) -> CityMap:
-        """A new city; the same random source gives the same city."""
+        """Return a new city; the same random source gives the same city."""
         centre = size * (0.5 + rng.uniform(-0.03, 0.03, 2))
         river = _river(size, centre, rng)
         hubs = _hubs(size, centre, river, rng)
@@ -97,7 +97,7 @@ class CityMap:
 
 
 def _river(size: float, centre: Floats, rng: np.random.Generator) -> River:
-    """A river that passes beside the centre."""
+    """Return a river that passes beside the centre."""
     angle = rng.uniform(0, np.pi)
     aside = size * rng.uniform(0.03, 0.045) * rng.choice([-1, 1])
     middle = (float(centre[0] - aside * np.sin(angle)), float(centre[1] + aside * np.cos(angle)))
@@ -109,7 +109,7 @@ def _river(size: float, centre: Floats, rng: np.random.Generator) -> River:
 
 
 def _hubs(size: float, centre: Floats, river: River, rng: np.random.Generator) -> Hubs:
-    """The centre, suburbs around it, villages further out; none in the river, none too close to another."""
+    """Return the centre, suburbs around it, villages further out; none in the river, none too close to another."""
     spots = centre[None, :]
     for number in range(SUBURBS + VILLAGES):
         near, far = (0.12, 0.25) if number < SUBURBS else (0.28, 0.5)
@@ -129,13 +129,13 @@ def _hubs(size: float, centre: Floats, river: River, rng: np.random.Generator) -
 
 
 def _spacing(size: float, hubs: Hubs, x: Floats, y: Floats) -> Floats:
-    """Distance between junctions, fine where the city is dense."""
+    """Return distance between junctions, fine where the city is dense."""
     spacing = size * (FINE + (COARSE - FINE) * (1 - hubs.built_up(x, y)) ** 3)
     return np.maximum(spacing, SHORTEST_BLOCK)
 
 
 def _main_lines(size: float, hubs: Hubs, rng: np.random.Generator) -> list[Floats]:
-    """Slightly bent lines of points between neighbouring hubs; points as dense as the streets around them."""
+    """Return slightly bent lines of points between neighbouring hubs; points as dense as the streets around them."""
     lines = []
     edges = triangulation(hubs.x, hubs.y)
     edges = edges[relative_neighbours(hubs.x, hubs.y, edges, 0.95) | (edges[:, 0] == 0)]
@@ -155,7 +155,7 @@ def _main_lines(size: float, hubs: Hubs, rng: np.random.Generator) -> list[Float
 def _junctions(
     size: float, hubs: Hubs, mains: list[Floats], rng: np.random.Generator
 ) -> tuple[Floats, Floats, Floats]:
-    """Points of tilted lattices, one per district, away from the main roads; and their spacing."""
+    """Return points of tilted lattices, one per district, away from the main roads; and their spacing."""
     own = np.arange(DISTRICTS) < len(hubs.x)
     hub = np.where(
         own, np.arange(DISTRICTS), rng.choice(len(hubs.x), DISTRICTS, p=hubs.reach / hubs.reach.sum())
@@ -192,7 +192,7 @@ def _junctions(
 
 
 def _thinned(points: Floats, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
-    """Without points that crowd an earlier one (main roads come first), and with a few gaps for parks."""
+    """Remove points that are too close to an earlier one (main roads come first), and leave a few gaps for parks."""
     x, y, spacing = points.T
     spacing = np.where(spacing > 0, spacing, np.inf)
     fixed = np.isinf(spacing)
@@ -215,7 +215,7 @@ def _streets(
     spacing: Floats,
     rng: np.random.Generator,
 ) -> Draft:
-    """Junctions joined to their neighbours; the river is crossed by main roads only."""
+    """Return junctions joined to their neighbours; the river is crossed by main roads only."""
     wet = river.flows_through(x, y, 0.25 * spacing)
     x, y = x[~wet], y[~wet]
     edges = triangulation(x, y)
@@ -234,7 +234,7 @@ def _streets(
 
 
 def _with_collectors(roads: Draft, rng: np.random.Generator) -> Draft:
-    """Streets on the ways between neighbouring quarters become collectors; ways bundle where one exists."""
+    """Return streets on the ways between neighbouring quarters become collectors; ways bundle where one exists."""
     kind = roads.kind.copy()
     weight = roads.length * np.where(kind == STREET, 1.0, 0.7)
     place = rng.choice(roads.nodes, min(QUARTERS, roads.nodes), replace=False)
@@ -251,7 +251,7 @@ def _with_collectors(roads: Draft, rng: np.random.Generator) -> Draft:
 
 
 def _with_motorways(roads: Draft, size: float, centre: Floats, rng: np.random.Generator) -> Draft:
-    """A ring around the city and spokes from it to the border, joined to main roads at interchanges only."""
+    """Return a ring around the city and spokes from it to the border, joined to main roads at interchanges only."""
     angle = np.linspace(0, 2 * np.pi, RING_NODES, endpoint=False)
     wave = 0.06 * np.sin(2 * angle + rng.uniform(0, 6)) + 0.04 * np.sin(3 * angle + rng.uniform(0, 6))
     radius = RING_RADIUS * size * (1 + wave)
@@ -283,7 +283,7 @@ def _with_motorways(roads: Draft, size: float, centre: Floats, rng: np.random.Ge
 
 
 def _ramps(roads: Draft, points: Floats, apart: float) -> NDArray[np.integer]:
-    """Pairs (motorway point, road node) where a main road comes close; interchanges keep a distance."""
+    """Return pairs (motorway point, road node) where a main road comes close; interchanges keep a distance."""
     major = roads.kind == ARTERIAL
     main = np.unique(np.r_[roads.start[major], roads.end[major]])
     gap, nearest = cKDTree(np.c_[roads.x[main], roads.y[main]]).query(points)

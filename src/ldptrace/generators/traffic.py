@@ -43,7 +43,7 @@ JAMS = np.array([[7.9, 0.8, 0.45], [17.3, 1.1, 0.5]])  # rush hours: when, how l
 
 
 def whole(count: int) -> int:
-    """A number of trajectories, if it is one."""
+    """Return the number of trajectories, or raise an error if it is none."""
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
         raise InputError(f"the number of trajectories must be a whole number from 0, got {count!r}")
     return int(count)
@@ -63,7 +63,7 @@ class Gravity:
     fame: Floats
 
     def weights(self, patience: float, places: NDArray[np.integer]) -> NDArray[np.float32]:
-        """Trips get rarer by a factor e every `patience` seconds; very short ones are walked, not driven."""
+        """Return trips get rarer by a factor e every `patience` seconds; very short ones are walked, not driven."""
         ratio = self.seconds[places] / np.float32(patience)
         # Relative to the nearest other node, so that small patience does not turn every weight into zero.
         far = ratio / self.fame[places, None].astype(np.float32)
@@ -73,7 +73,7 @@ class Gravity:
         return weights
 
     def origins(self, patience: float) -> NDArray[np.float32]:
-        """Running sums over the nodes of the chance that a trip to a place comes from there."""
+        """Return running sums over the nodes of the chance that a trip to a place comes from there."""
         sums = np.empty(self.seconds.shape, dtype=np.float32)
         for place in range(len(sums)):
             running = np.cumsum(self.weights(patience, np.array([place]))[0], dtype=np.float64)
@@ -81,14 +81,14 @@ class Gravity:
         return sums
 
     def mean_seconds(self, patience: float) -> float:
-        """Mean travel time of trips to the busiest places on empty roads."""
+        """Return mean travel time of trips to the busiest places on empty roads."""
         busiest = np.argsort(-self.share)[:BUSIEST]
         weight = self.weights(patience, busiest).astype(np.float64)
         weight *= (self.share[busiest] / np.maximum(weight.sum(axis=1), 1e-300))[:, None]
         return float(np.sum(weight * self.seconds[busiest]) / weight.sum())
 
     def patience(self, target: float, delay: float) -> float:
-        """The patience with which trips take `target` seconds, `delay` times as long as on empty roads."""
+        """Return the patience with which trips take `target` seconds, `delay` times as long as on empty roads."""
         shortest, longest = delay * self.mean_seconds(LEAST), delay * self.mean_seconds(MOST)
         if not shortest <= target <= longest:
             raise InputError(
@@ -98,7 +98,7 @@ class Gravity:
         return self.clamped_patience(target / delay)
 
     def clamped_patience(self, target: float) -> float:
-        """As `patience`, as close as possible."""
+        """Return the allowed patience that comes closest to `patience`."""
         low, high = LEAST, MOST
         for _ in range(14):
             middle = float(np.sqrt(low * high))
@@ -115,7 +115,7 @@ class Attraction:
 
     @staticmethod
     def around(roads: RoadNetwork, x: Floats, y: Floats, pull: Floats, reach: Floats) -> Attraction:
-        """Hubs at (x, y) attract in proportion to `pull`, spread over the nodes within about `reach` metres.
+        """Return hubs at (x, y) attract in proportion to `pull`, spread over the nodes within about `reach` metres.
 
         People live where there are streets. Nobody starts or stops on a motorway, except at its ends, where
         traffic from elsewhere enters the map.
@@ -142,7 +142,7 @@ class Attraction:
 
 
 def checked_minutes(minutes: float | None) -> float | None:
-    """A mean duration of trips, which must be positive if it is given."""
+    """Return a mean duration of trips, which must be positive if it is given."""
     if minutes is not None and not (np.isfinite(minutes) and minutes > 0):
         raise InputError(f"the mean duration must be a positive number of minutes, got {minutes!r}")
     return minutes
@@ -212,7 +212,7 @@ class Traffic:
         return with_patience(gravity.patience(target, delay))
 
     def trips(self, count: int, rng: np.random.Generator) -> Trajectories:
-        """That many independent trips of one day; `t` is in seconds after midnight."""
+        """Draw `count` independent trips of one day; `t` is in seconds after midnight."""
         tracks = record(self.roads, self.trees, self._legs(whole(count), rng), self.recorder, rng)
         if self.plane is None:
             return Trajectories(tracks.x, tracks.y, tracks.offsets, t=tracks.t)
@@ -220,7 +220,7 @@ class Traffic:
         return Trajectories(lon, lat, tracks.offsets, t=tracks.t, crs=WGS84)
 
     def batches(self, count: int, rng: np.random.Generator, size: int = 100_000) -> Iterator[Trajectories]:
-        """The trips in sets of `size`, for more than fit into memory."""
+        """Yield the trips in sets of `size`, for more than fit into memory."""
         for start in range(0, count, size):
             yield self.trips(min(size, count - start), rng)
 
@@ -239,7 +239,7 @@ class Traffic:
 def natural_hubs(
     roads: RoadNetwork, rng: np.random.Generator, hubs: int = 14
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Hubs of a given network: where junctions are dense, the densest first; x, y, pull and reach."""
+    """Return hubs of a given network: where junctions are dense, the densest first; x, y, pull and reach."""
     side = float(max(np.ptp(roads.x), np.ptp(roads.y), 1.0))
     points = np.c_[roads.x, roads.y]
     crowd = cKDTree(points).query_ball_point(points, 0.05 * side, return_length=True).astype(np.float64)
@@ -257,7 +257,7 @@ def natural_hubs(
 
 @kernel
 def _draw_rows(cumulative, row, uniform, places, drawn):  # type: ignore[no-untyped-def]
-    """For every k a column of row `row[k]`, by its running sum; never the place itself."""
+    """Draw for every k a column of row `row[k]`, by its running sum; never the place itself."""
     last = cumulative.shape[1] - 1
     for k in range(len(row)):
         sums = cumulative[row[k]]

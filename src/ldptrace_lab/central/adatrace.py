@@ -83,7 +83,7 @@ class Features:
 def learn(
     paths: CellPaths, real: Trajectories, curator: TrustedCurator, options: Mapping[str, Any] = OPTIONS
 ) -> Features:
-    """Everything that is published of the trajectories, with all of epsilon."""
+    """Return everything that is published of the trajectories, with all of epsilon."""
     grid = paths.grid
     paths = paths.take(paths.sizes > 0)
     most = 2 * grid.n if options["most_extra"] is None else options["most_extra"]
@@ -96,12 +96,12 @@ def learn(
 
 
 def _owners(paths: CellPaths, less: int = 0) -> Ints:
-    """The number of the path that each cell, or each step, is of."""
+    """Return the number of the path that each cell, or each step, is of."""
     return np.repeat(np.arange(len(paths)), np.maximum(paths.sizes - less, 0))
 
 
 def _adaptive(paths: CellPaths, real: Trajectories, curator: TrustedCurator) -> tuple[Ints, list[Floats]]:
-    """How finely each cell is cut, and how visits are spread over its parts; half of the grid's share each."""
+    """Return how finely each cell is cut, and how visits are spread over its parts; half of the grid's share each."""
     grid = paths.grid
     visits = on_simplex(curator.histogram(paths.cells, _owners(paths), grid.cells, GRID / 2))
     finer = FINER * visits / visits.sum() / float(curator.epsilon)
@@ -121,7 +121,7 @@ def _adaptive(paths: CellPaths, real: Trajectories, curator: TrustedCurator) -> 
 
 
 def _moves(paths: CellPaths, curator: TrustedCurator) -> Floats:
-    """The chain: each trajectory's moves weigh one together."""
+    """Return the chain: each trajectory's moves weigh one together."""
     n = paths.grid.n
     inner = np.ones(len(paths.cells), dtype=bool)
     inner[paths.offsets[:-1]] = False
@@ -139,7 +139,7 @@ def _moves(paths: CellPaths, curator: TrustedCurator) -> Floats:
 
 
 def _trips(paths: CellPaths, curator: TrustedCurator) -> Floats:
-    """How many trips have each pair of first and last cell, not below zero."""
+    """Return how many trips have each pair of first and last cell, not below zero."""
     cells = paths.grid.cells
     items = paths.starts().astype(np.int64) * cells + paths.ends()
     counts = curator.histogram(items, np.arange(len(paths)), cells * cells, TRIPS)
@@ -147,13 +147,15 @@ def _trips(paths: CellPaths, curator: TrustedCurator) -> Floats:
 
 
 def shortest(grid: Grid) -> Ints:
-    """Moves of the shortest way between each pair of cells."""
+    """Return moves of the shortest way between each pair of cells."""
     i, j = np.divmod(np.arange(grid.cells), grid.n)
     return np.maximum(np.abs(i[:, None] - i), np.abs(j[:, None] - j))
 
 
 def _extras(paths: CellPaths, curator: TrustedCurator, most: int) -> Floats:
-    """How many more cells than the shortest way: of three laws the one nearest to the noisy counts, for each length."""
+    """Return how many more cells than the shortest way: of three laws the one nearest to the noisy counts, for each
+    length.
+    """
     ways = shortest(paths.grid)[paths.starts(), paths.ends()]
     extra = np.clip(paths.sizes - 1 - ways, 0, most)
     rows = paths.grid.n
@@ -164,7 +166,9 @@ def _extras(paths: CellPaths, curator: TrustedCurator, most: int) -> Floats:
 
 
 def _nearest_law(counts: Floats) -> Floats:
-    """Uniform, geometric or Poisson, with the mean of the counts: the one with the least earth mover's distance."""
+    """Return uniform, geometric or Poisson, with the mean of the counts: the one with the least earth mover's
+    distance.
+    """
     k = np.arange(len(counts))
     if counts.sum() <= 0:
         return np.eye(1, len(counts))[0]
@@ -178,7 +182,9 @@ def _nearest_law(counts: Floats) -> Floats:
 
 
 def synthetic(features: Features, count: int, rng: np.random.Generator) -> Trajectories:
-    """Trips of the published features: ends, a length, a bridge of the chain between them, a point in each cell."""
+    """Return trips of the published features: ends, a length, a bridge of the chain between them, a point in each
+    cell.
+    """
     paths = _bridged(features, count, rng)
     if features.sensitive is not None:
         paths = shielded(paths, features.sensitive, lambda many: _bridged(features, many, rng))
@@ -186,7 +192,7 @@ def synthetic(features: Features, count: int, rng: np.random.Generator) -> Traje
 
 
 def _bridged(features: Features, count: int, rng: np.random.Generator) -> CellPaths:
-    """Cell paths of the published features, drawn in blocks."""
+    """Return cell paths of the published features, drawn in blocks."""
     grid, chain = features.grid, (features.moves, features.targets, features.ahead, features.grid.n)
     trips, extras = np.cumsum(features.trips), np.cumsum(features.extras, axis=1)
     ways, sources = shortest(grid), rng.spawn(max(1, -(-count // (1 << 15))))
@@ -208,7 +214,7 @@ def _bridged(features: Features, count: int, rng: np.random.Generator) -> CellPa
 
 
 def _placed(paths: CellPaths, features: Features, rng: np.random.Generator) -> Trajectories:
-    """A uniform point of a part of each cell; a path of one cell has two, as everywhere."""
+    """Return a uniform point of a part of each cell; a path of one cell has two, as everywhere."""
     grid, repeats = paths.grid, np.ones(len(paths.cells), dtype=np.int64)
     repeats[paths.offsets[:-1][paths.sizes == 1]] = 2
     cells = np.repeat(paths.cells, repeats)
@@ -228,7 +234,7 @@ def _placed(paths: CellPaths, features: Features, rng: np.random.Generator) -> T
 
 @kernel
 def _visited_parts(x, y, offsets, lines, sides, first):  # type: ignore[no-untyped-def]
-    """The different parts of cut cells that the points of each trajectory are in, and whose they are."""
+    """Return the different parts of cut cells that the points of each trajectory are in, and whose they are."""
     ox, oy, sx, sy, n = lines
     seen = np.full(first[-1] + sides[-1] * sides[-1], -1, dtype=np.int64)
     items, owners = np.empty(len(x), dtype=np.int64), np.empty(len(x), dtype=np.int64)
@@ -252,7 +258,9 @@ def _visited_parts(x, y, offsets, lines, sides, first):  # type: ignore[no-untyp
 
 @kernel
 def _bridges(first, last, steps, chain, sizes, rng):  # type: ignore[no-untyped-def]
-    """Each step by the chain, given where the path is to be after how many more; straight on where the chain cannot."""
+    """Return each step by the chain, given where the path is to be after how many more; straight on where the chain
+    cannot.
+    """
     moves, targets, ahead, n = chain
     total = 0
     for k in range(len(first)):

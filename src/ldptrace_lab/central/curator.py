@@ -39,7 +39,7 @@ class SystemSource:
     """Uniform whole numbers from the operating system's secure source, exactly."""
 
     def integers(self, low: int, high: int, size: int) -> Ints:
-        """From `low` to below `high`: the low bits of eight bytes, until they fit.
+        """Draw whole numbers from `low` to below `high`: the low bits of eight bytes, drawn again until they fit.
 
         >>> SystemSource().integers(7, 8, 3).tolist()
         [7, 7, 7]
@@ -67,7 +67,7 @@ class TrustedCurator:
     def histogram(
         self, items: NDArray[np.int32] | Ints, owners: Ints, domain: int, share: Fraction
     ) -> Floats:
-        """How many trajectories an item stands for, with the noise of a share of epsilon.
+        """Return how many trajectories an item stands for, with the noise of a share of epsilon.
 
         `items` and the trajectories that they are of stand side by side. A trajectory with k items adds 1/k to each.
         """
@@ -85,7 +85,7 @@ class TrustedCurator:
 
 
 def discrete_laplace(scale: Fraction, count: int, source: Integers) -> Ints:
-    """Whole numbers k with probability proportional to exp(-|k| / scale), exactly.
+    """Return whole numbers k with probability proportional to exp(-|k| / scale), exactly.
 
     >>> discrete_laplace(Fraction(1, 60), 3, np.random.default_rng(1)).tolist()
     [0, 0, 0]
@@ -109,7 +109,7 @@ def discrete_laplace(scale: Fraction, count: int, source: Integers) -> Ints:
 
 
 def _happens(numerator: Ints, denominator: int, source: Integers) -> NDArray[np.bool_]:
-    """Events of probability exp(-numerator / denominator) for fractions of at most one (von Neumann's series)."""
+    """Draw events of probability exp(-numerator / denominator) for fractions of at most one (von Neumann's series)."""
     rounds = np.zeros(len(numerator), dtype=np.int64)
     going = np.arange(len(numerator))
     k = 1
@@ -122,7 +122,7 @@ def _happens(numerator: Ints, denominator: int, source: Integers) -> NDArray[np.
 
 
 def _geometric(count: int, source: Integers) -> Ints:
-    """How often in a row an event of probability 1/e happens."""
+    """Return how often in a row an event of probability 1/e happens."""
     found = np.zeros(count, dtype=np.int64)
     going = np.arange(count)
     while len(going):
@@ -132,7 +132,7 @@ def _geometric(count: int, source: Integers) -> Ints:
 
 
 def on_simplex(counts: Floats) -> Floats:
-    """The nearest counts that are not negative and have the same total, one at least (norm-sub).
+    """Return the nearest counts that are not negative and have the same total, one at least (norm-sub).
 
     >>> on_simplex(np.array([5.0, 3.0, -2.0])).tolist()
     [4.0, 2.0, 0.0]

@@ -57,7 +57,7 @@ class Tree:
 
 
 def learn(real: Trajectories, grid: Grid, curator: TrustedCurator) -> list[Tree]:
-    """All trees, with all of epsilon: a trip is on one grid, so the grids share every histogram."""
+    """Return all trees, with all of epsilon: a trip is on one grid, so the grids share every histogram."""
     real = real.take(real.sizes > 0)
     grids = [Grid(grid.bounds, grid.n * FINER**level) for level in range(LEVELS)]
     level = grid_of(real, grids)
@@ -94,7 +94,7 @@ def learn(real: Trajectories, grid: Grid, curator: TrustedCurator) -> list[Tree]
 
 
 def grid_of(real: Trajectories, grids: list[Grid]) -> Ints:
-    """The finest grid on which the mean step of a trip is at most a cell; the coarsest if none is."""
+    """Return the finest grid on which the mean step of a trip is at most a cell; the coarsest if none is."""
     x, y = (np.abs(np.diff(axis, prepend=axis[:1])) for axis in (real.x, real.y))
     x[real.offsets[:-1]] = y[real.offsets[:-1]] = 0.0
     steps = np.maximum(real.sizes - 1, 1)
@@ -110,7 +110,7 @@ def grid_of(real: Trajectories, grids: list[Grid]) -> Ints:
 def _counted(
     real: Trajectories, mine: np.ndarray[tuple[int], np.dtype[np.bool_]], grid: Grid, first: int
 ) -> list[tuple[Ints, Ints]]:
-    """Starts, moves and pairs of moves of the trips of one grid, as items, with whose they are."""
+    """Return starts, moves and pairs of moves of the trips of one grid, as items, with whose they are."""
     who = np.flatnonzero(mine)
     paths = CellPaths.from_trajectories(real.take(who), grid)
     here = first + paths.cells.astype(np.int64)
@@ -126,7 +126,7 @@ def _counted(
 
 @kernel
 def _moves(cells, offsets, n):  # type: ignore[no-untyped-def]
-    """The move into each cell and the move out of it; 8 is the start, and the end."""
+    """Return the move into each cell and the move out of it; 8 is the start, and the end."""
     last, following = np.full(len(cells), 8, dtype=np.int64), np.full(len(cells), 8, dtype=np.int64)
     for k in range(len(offsets) - 1):
         for p in range(offsets[k] + 1, offsets[k + 1]):
@@ -136,7 +136,7 @@ def _moves(cells, offsets, n):  # type: ignore[no-untyped-def]
 
 
 def synthetic(trees: list[Tree], count: int, rng: np.random.Generator) -> Trajectories:
-    """Trips of all grids, each as often as its share says, in random order."""
+    """Return trips of all grids, each as often as its share says, in random order."""
     many = rng.multinomial(count, [tree.share for tree in trees])
     parts = [_drawn(tree, int(each), rng) for tree, each in zip(trees, many, strict=True)]
     return Trajectories.concat(parts).take(rng.permutation(count))

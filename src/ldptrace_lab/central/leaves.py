@@ -55,7 +55,7 @@ class Leaves:
         return np.unique((here * self.count + there)[here != there])
 
     def paths(self, real: Trajectories) -> tuple[Ints, Ints]:
-        """Leaves of each trajectory, every step to one that touches, and where each begins."""
+        """Return leaves of each trajectory, every step to one that touches, and where each begins."""
         paths = CellPaths.from_trajectories(real, self.fine)
         leaves = self.of_fine[paths.cells]
         owners = np.repeat(np.arange(len(paths)), paths.sizes)
@@ -64,7 +64,7 @@ class Leaves:
         return leaves[kept], np.searchsorted(owners[kept], np.arange(len(paths) + 1))
 
     def points(self, leaves: NDArray[np.int32], offsets: Ints, rng: np.random.Generator) -> Trajectories:
-        """A uniform point in each leaf; a path of one leaf has two."""
+        """Return a uniform point in each leaf; a path of one leaf has two."""
         sizes = np.diff(offsets)
         repeats = np.ones(len(leaves), dtype=np.int64)
         repeats[offsets[:-1][sizes == 1]] = 2

@@ -61,7 +61,7 @@ class Features:
 
 
 def learn(real: Trajectories, grid: Grid, curator: TrustedCurator) -> Features:
-    """Everything that is published of the trajectories, with all of epsilon."""
+    """Return everything that is published of the trajectories, with all of epsilon."""
     real = real.take(real.sizes > 0)
     leaves = _adaptive(real, grid, curator)
     path, offsets = leaves.paths(real)
@@ -76,7 +76,7 @@ def learn(real: Trajectories, grid: Grid, curator: TrustedCurator) -> Features:
 
 
 def _adaptive(real: Trajectories, grid: Grid, curator: TrustedCurator) -> Leaves:
-    """How finely each cell is cut: by its noisy visits, in powers of two."""
+    """Return how finely each cell is cut: by its noisy visits, in powers of two."""
     whole = Leaves(grid, np.ones(grid.cells, dtype=np.int64))
     path, offsets = whole.paths(real)
     owners = np.repeat(np.arange(len(real)), np.diff(offsets))
@@ -89,7 +89,7 @@ def _adaptive(real: Trajectories, grid: Grid, curator: TrustedCurator) -> Leaves
 def _first_order(
     path: Ints, offsets: Ints, leaves: Leaves, curator: TrustedCurator
 ) -> tuple[Floats, Floats, Floats]:
-    """Weights of steps, starts and ends; each trajectory's weigh one together."""
+    """Return weights of steps, starts and ends; each trajectory's weigh one together."""
     sizes, people = np.diff(offsets), np.arange(len(offsets) - 1)
     inner = np.ones(len(path), dtype=bool)
     inner[offsets[:-1]] = False
@@ -109,7 +109,7 @@ def _first_order(
 
 
 def norm_cut(values: Floats) -> Floats:
-    """Without negative values, at the same total: what they lack is taken from the smallest positive ones.
+    """Set negative values to zero, and take their sum from the smallest positive values, so that the total stays.
 
     >>> norm_cut(np.array([5.0, 1.0, -2.0, 3.0])).tolist()
     [5.0, 0.0, 0.0, 2.0]
@@ -125,7 +125,7 @@ def norm_cut(values: Floats) -> Floats:
 def _busy(
     onward: Floats, start: Floats, leave: Floats, rows: Ints, count: int, epsilon: float
 ) -> NDArray[np.bool_]:
-    """Leaves whose second order is worth its noise."""
+    """Return leaves whose second order is worth its noise."""
     out = np.bincount(rows, weights=onward, minlength=count)
     most, second = np.zeros(count), np.zeros(count)
     np.maximum.at(most, rows, onward)
@@ -138,7 +138,7 @@ def _busy(
 def _second_order(
     path: Ints, offsets: Ints, leaves: Leaves, begin: Ints, busy: NDArray[np.bool_], curator: TrustedCurator
 ) -> tuple[Ints, Floats]:
-    """Tables (came from, goes to) of busy leaves, one after the other."""
+    """Return tables (came from, goes to) of busy leaves, one after the other."""
     wide = np.diff(begin) + 1
     sizes = np.where(busy, wide**2, 0)
     table = np.where(busy, np.concatenate(([0], np.cumsum(sizes)[:-1])), -1)
@@ -162,13 +162,13 @@ def _second_order(
 
 
 def _ways(rows: Ints, to: Ints, count: int) -> Ints:
-    """Leaves of the shortest way between each pair, both ends counted."""
+    """Return leaves of the shortest way between each pair, both ends counted."""
     graph = csr_array((np.ones(len(rows)), (rows, to)), shape=(count, count))
     return shortest_path(graph, unweighted=True).astype(np.int64) + 1
 
 
 def calibrated(start: Floats, leave: Floats, ways: Ints, rounds: int = 30) -> Floats:
-    """Chances of trips whose weights of 1 / (leaves + 1) add up to the starts and the ends that were counted."""
+    """Return chances of trips whose weights of 1 / (leaves + 1) add up to the starts and the ends that were counted."""
     start, leave = (
         side / side.sum() if side.sum() > 0 else np.full(len(side), 1 / len(side)) for side in (start, leave)
     )
@@ -182,7 +182,7 @@ def calibrated(start: Floats, leave: Floats, ways: Ints, rounds: int = 30) -> Fl
 
 
 def synthetic(features: Features, count: int, rng: np.random.Generator) -> Trajectories:
-    """Trips: two ends of the calibrated table, then the chain from the first, until it ends.
+    """Return trips: two ends of the calibrated table, then the chain from the first, until it ends.
 
     Noise can leave two leaves whose only ways lead to each other; walks that are caught there are drawn anew.
     """
@@ -198,7 +198,7 @@ def synthetic(features: Features, count: int, rng: np.random.Generator) -> Traje
 
 
 def _walked(features: Features, count: int, rng: np.random.Generator) -> tuple[NDArray[np.int32], Ints]:
-    """The leaves of this many walks, one after the other, and the size of each."""
+    """Return the leaves of this many walks, one after the other, and the size of each."""
     cumulative = np.cumsum(features.trips.ravel())
     pair = np.minimum(
         np.searchsorted(cumulative, rng.random(count) * cumulative[-1], "right"), len(cumulative) - 1
@@ -212,7 +212,7 @@ def _walked(features: Features, count: int, rng: np.random.Generator) -> tuple[N
 
 @kernel
 def _walks(first, way, once, twice, sizes, rng):  # type: ignore[no-untyped-def]
-    """Walks by the chains of first and of second order."""
+    """Return walks by the chains of first and of second order."""
     (begin, to, onward, leave), (table, second) = once, twice
     cells = np.empty(16 * len(first) + LONGEST, dtype=np.int32)
     filled = 0

@@ -25,7 +25,7 @@ def central_method(
     note: str,
     options: Mapping[str, Any] | None = None,
 ) -> Method:
-    """`learn` reads the trajectories through the curator alone; `synthetic` reads nothing but what was learnt."""
+    """Make a method: `learn` reads the trajectories only through the curator, `synthetic` only what was learnt."""
     known = OPTIONS | dict(options or {})
 
     def run(job: Job) -> Synthesis:

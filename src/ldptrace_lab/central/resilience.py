@@ -22,7 +22,7 @@ FAR, ROUNDS = 0.1, 100
 
 
 def deniable(trips: Floats, kappa: float) -> Floats:
-    """Noisy counts of trips (first cell, last cell) without ends that fewer than kappa trips have.
+    """Return noisy counts of trips (first cell, last cell) without ends that fewer than kappa trips have.
 
     >>> deniable(np.array([[50.0, 1.0], [2.0, 50.0]]), 10.0).tolist()
     [[50.0, 1.0], [2.0, 50.0]]
@@ -37,7 +37,7 @@ def deniable(trips: Floats, kappa: float) -> Floats:
 
 
 def shielded(paths: CellPaths, cell: int, draw: Callable[[int], CellPaths]) -> CellPaths:
-    """As many paths, of which those through the cell are little different from all, or none go through it."""
+    """Redraw paths through the cell until an attacker learns little from a visit to it; otherwise avoid the cell."""
     if not 0 <= cell < paths.grid.cells:
         raise InputError(f"sensitive must be a cell from 0 to {paths.grid.cells - 1}, got {cell!r}")
     before = _beliefs(paths)
@@ -58,7 +58,7 @@ def _visitors(paths: CellPaths, cell: int) -> NDArray[np.bool_]:
 
 
 def _beliefs(paths: CellPaths) -> tuple[Floats, Floats]:
-    """What an attacker believes: how often trips have each pair of ends, and moves each pair of cells."""
+    """Return what an attacker believes: how often trips have each pair of ends, and moves each pair of cells."""
     cells = paths.grid.cells
     ends = np.bincount(paths.starts().astype(np.int64) * cells + paths.ends(), minlength=cells**2)
     inner = np.ones(len(paths.cells), dtype=bool)

@@ -161,7 +161,7 @@ def _questions(
 
 
 def parse_epsilons(text: str) -> tuple[float, ...]:
-    """Numbers joined by commas.
+    """Return numbers joined by commas.
 
     >>> parse_epsilons("0.5, 1,2")
     (0.5, 1.0, 2.0)
@@ -176,7 +176,7 @@ def parse_epsilons(text: str) -> tuple[float, ...]:
 
 
 def whole(text: str) -> int:
-    """Cells per side."""
+    """Return cells per side."""
     from ldptrace.protocol.grid import checked_cells
 
     return checked_cells(int(text) if text.isdecimal() else text)  # type: ignore[arg-type]

@@ -48,7 +48,7 @@ class Contestant:
 
 
 def contestant(name: str, *, has_map: bool) -> Contestant:
-    """The contestant of a name: a method, a method with `+map`, a method for streams, or a reference."""
+    """Return the contestant of a name: a method, a method with `+map`, a method for streams, or a reference."""
     if name in REFERENCES:
         if name != "fresh-sample" and not has_map:
             raise InputError(f"{name} needs a street map: give it with --roads")
@@ -83,7 +83,7 @@ def contestant(name: str, *, has_map: bool) -> Contestant:
 
 
 def contestants(text: str, *, has_map: bool) -> tuple[Contestant, ...]:
-    """Those of a list of names joined by commas, then the references that stand beside every table."""
+    """Return the contestants of a list of names joined by commas, then the references of every table."""
     wanted = [name.strip() for name in text.split(",") if name.strip()]
     if not wanted:
         raise InputError("name at least one method, as in --methods single-report,adatrace")

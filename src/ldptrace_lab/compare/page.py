@@ -15,7 +15,7 @@ from ldptrace_lab.compare.tables import csv_text, latex, markdown, tables
 
 
 def write(found: Comparison, folder: Path) -> list[Path]:
-    """`index.html`, and the same numbers as CSV, Markdown and LaTeX."""
+    """Write `index.html`, and the same numbers as CSV, Markdown and LaTeX."""
     faces = {
         "results.csv": csv_text(found),
         "results.md": markdown(found),
@@ -29,7 +29,7 @@ def write(found: Comparison, folder: Path) -> list[Path]:
 
 
 def page(found: Comparison) -> str:
-    """The page as HTML."""
+    """Return the page as HTML."""
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )

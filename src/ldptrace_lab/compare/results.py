@@ -99,7 +99,7 @@ def compare(
 def _outcomes(
     wanted: Sequence[tuple[Question, RunKey]], folder: Path, jobs: int
 ) -> Iterable[tuple[Question, RunKey, RunResult | LdptraceError]]:
-    """Runs as they come in. What a method refuses is an outcome, too."""
+    """Return runs as they come in. What a method refuses is an outcome, too."""
     if jobs == 1:
         for question, key in wanted:
             try:
@@ -125,7 +125,7 @@ def _rows(
     epsilon: float | None,
     found: dict[tuple[Question, RunKey], RunResult],
 ) -> list[Row]:
-    """Means and spreads of what the seeds have; metrics that do not apply are omitted."""
+    """Return means and spreads of what the seeds have; metrics that do not apply are omitted."""
     results = [
         result
         for (other, key), result in found.items()

@@ -78,7 +78,7 @@ class RunKey:
     seed: int
 
     def name(self, question: Question) -> str:
-        """The same for the same run, in any process."""
+        """Return the same for the same run, in any process."""
         shared = asdict(question) | {"data": None, "title": None, "roads": str(question.roads)}
         own: dict[str, Any] = {"method": self.contestant.name, "epsilon": self.epsilon, "seed": self.seed}
         if (code := fingerprint(self.contestant.method)) is not None:
@@ -103,7 +103,7 @@ class RunFolder:
         path.mkdir(parents=True, exist_ok=True)
 
     def find(self, key: RunKey, question: Question) -> RunResult | None:
-        """A run that was kept, or None."""
+        """Return a run that was kept, or None."""
         file = self.path / f"{key.name(question)}.json"
         if not file.exists():
             return None
@@ -231,7 +231,7 @@ class Bench:
         return values
 
     def _fresh(self, seed: int) -> dict[str, float]:
-        """What a second real set of the same size gives, as far as one can tell: a bootstrap.
+        """Return what a second real set of the same size gives, as far as one can tell: a bootstrap.
 
         Lines and streams are drawn once for the bench: only the first seed has them, so that no spread is shown.
         """
@@ -248,12 +248,12 @@ class Bench:
 
 @lru_cache(maxsize=1)
 def bench(question: Question) -> Bench:
-    """The bench of a data set; a process works on one after the other."""
+    """Return the bench of a data set; a process works on one after the other."""
     return Bench(question)
 
 
 def run(question: Question, key: RunKey, folder: Path) -> RunResult:
-    """One run, kept in the folder: what a process does."""
+    """Return one run, kept in the folder: what a process does."""
     kept = RunFolder(folder)
     result = kept.find(key, question)
     if result is None:

@@ -88,7 +88,7 @@ class Table:
 
 
 def tables(found: Comparison) -> list[Table]:
-    """All tables, data set by data set; those without a value are omitted."""
+    """Return all tables, data set by data set; those without a value are omitted."""
     return [
         table
         for question in found.questions
@@ -135,18 +135,18 @@ def _part(row: Row) -> str:
 
 
 def _short(value: float) -> str:
-    """Four decimals, without the zero in front."""
+    """Return four decimals, without the zero in front."""
     text = f"{value:.4f}" if abs(value) < 10 else f"{value:.1f}"
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 
 def trusted(found: Comparison) -> list[str]:
-    """What the mark behind a name stands for: a sentence for each method that has it."""
+    """Return what the mark behind a name stands for: a sentence for each method that has it."""
     return [f"{MARK} {who.name}: {who.trust}" for who in found.contestants if not who.local]
 
 
 def markdown(found: Comparison) -> str:
-    """All tables as Markdown."""
+    """Return all tables as Markdown."""
     parts = []
     for table in tables(found):
         head = [f"{name} {arrow}" for name, arrow in zip(table.columns, table.arrows, strict=True)]
@@ -163,7 +163,7 @@ def markdown(found: Comparison) -> str:
 
 
 def latex(found: Comparison) -> str:
-    """All tables as LaTeX (booktabs)."""
+    """Return all tables as LaTeX (booktabs)."""
     parts = [r"% needs \usepackage{booktabs}"]
     for table in tables(found):
         arrows = [r"$\downarrow$" if arrow == "↓" else r"$\uparrow$" for arrow in table.arrows]
@@ -192,7 +192,7 @@ def _tex(entry: Entry) -> str:
 
 
 def csv_text(found: Comparison) -> str:
-    """A row for each value."""
+    """Return a row for each value."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["data", "method", "epsilon", "trust", "metric", "goal", "mean", "std", "seeds"])
@@ -211,7 +211,7 @@ def csv_text(found: Comparison) -> str:
 
 
 def terminal(table: Table) -> RichTable:
-    """A table for the terminal."""
+    """Return a table for the terminal."""
     shown = RichTable(title=table.title, box=None, pad_edge=False, title_justify="left")
     shown.add_column("method")
     shown.add_column("epsilon", justify="right")

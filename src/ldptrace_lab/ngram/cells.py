@@ -67,7 +67,7 @@ class Ngram:
             raise InputError(f"longest must be a whole number of cells from 1, got {self.longest!r}")
 
     def distances(self) -> NDArray[np.int64]:
-        """Distance between the centres of two cells that are `i` columns and `j` rows apart, at [i, j]."""
+        """Return distance between the centres of two cells that are `i` columns and `j` rows apart, at [i, j]."""
         n = self.grid.n
         width, height = self.grid.step if self.metric == "plane" else (1.0, 1.0)
         apart = np.hypot(np.arange(n)[:, None] * width, np.arange(n)[None, :] * height)
@@ -75,7 +75,7 @@ class Ngram:
         return whole
 
     def perturb(self, paths: CellPaths, rng: np.random.Generator) -> CellPaths:
-        """One perturbed path per path, repeats removed."""
+        """Return one perturbed path per path, repeats removed."""
         epsilon = self.epsilon
         if self.hide_length:
             paths = self._resized(paths, rng)
@@ -98,7 +98,7 @@ class Ngram:
         return cells
 
     def _resized(self, paths: CellPaths, rng: np.random.Generator) -> CellPaths:
-        """Paths of the lengths that randomized response says."""
+        """Return paths of the lengths that randomized response says."""
         longest = self.longest or 3 * self.grid.n
         sizes = randomized_sizes(paths.sizes, longest, self.length_share * self.epsilon, rng)
         positions, offsets = stretched(paths.offsets, sizes)
@@ -107,7 +107,7 @@ class Ngram:
 
 
 def without_repeats(cells: NDArray[np.int32], like: CellPaths) -> CellPaths:
-    """Paths cut as `like` is, without cells that repeat the one before."""
+    """Return paths cut as `like` is, without cells that repeat the one before."""
     kept = np.ones(len(cells), dtype=bool)
     kept[1:] = cells[1:] != cells[:-1]
     kept[like.offsets[:-1][like.sizes > 0]] = True
@@ -177,7 +177,7 @@ def _draw(true, weight, n, stay, rng, sums, drawn, column):  # type: ignore[no-u
 
 @kernel
 def _around(cell, n, box):  # type: ignore[no-untyped-def]
-    """The cells of the box that are at most one step away, as a box (rows from, to, columns from, to)."""
+    """Return the cells of the box that are at most one step away, as a box (rows from, to, columns from, to)."""
     i, j = cell // n, cell % n
     return max(box[0], i - 1), min(box[1], i + 2), max(box[2], j - 1), min(box[3], j + 2)
 
@@ -259,7 +259,7 @@ def _layer(drawn, distances, outer, p, room, tables):  # type: ignore[no-untyped
 
 @kernel
 def _least(cost, ways, box, n, avoid):  # type: ignore[no-untyped-def]
-    """Least cost in the box, and the ways to have it."""
+    """Return the least cost in the box, and the number of ways with this cost."""
     least, count = np.int64(np.iinfo(np.int64).max), 0.0
     for i in range(box[0], box[1]):
         for j in range(box[2], box[3]):
@@ -275,7 +275,7 @@ def _least(cost, ways, box, n, avoid):  # type: ignore[no-untyped-def]
 
 @kernel
 def _pick(cost, ways, box, n, avoid, rng):  # type: ignore[no-untyped-def]
-    """One of the cheapest cells of the box, in proportion to its ways."""
+    """Return one of the cheapest cells of the box, in proportion to its ways."""
     least, total = _least(cost, ways, box, n, avoid)
     rest, pick = rng.random() * total, -1
     for i in range(box[0], box[1]):

@@ -64,7 +64,7 @@ def _run_full(job: Job) -> Synthesis:
 
 
 def places(given: Pois | str | Path | None) -> Pois:
-    """The table of places: itself, a file that `generate campus` wrote, or a file of check-ins."""
+    """Return the table of places: itself, a file that `generate campus` wrote, or a file of check-ins."""
     if isinstance(given, Pois):
         return given
     if given is None:
@@ -81,7 +81,7 @@ def places(given: Pois | str | Path | None) -> Pois:
 
 
 def chosen(users: int, count: int | None, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Whose outputs are published: everybody's once; beyond that some again, below that not all."""
+    """Return whose outputs are published: everybody's once; beyond that some again, below that not all."""
     rounds, rest = divmod(users if count is None else count, users)
     everyone = np.arange(users, dtype=np.int64)
     return np.concatenate([np.tile(everyone, rounds), rng.permutation(users)[:rest]])

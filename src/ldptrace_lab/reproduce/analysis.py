@@ -8,7 +8,7 @@ from ldptrace.errors import InputError
 
 
 def granularity(users: int, mean_points: float, interval: float, epsilon: float, lam: float = 2.5) -> int:
-    """The guideline for N (eq. 16), from public facts: users, points per trajectory, seconds between points.
+    """Return the guideline for N (eq. 16), from public facts: users, points per trajectory, seconds between points.
 
     The paper's "sampling ratio" is one over the interval; with that its own data sets get its own values.
 

@@ -39,7 +39,7 @@ class Bench:
     _kept: dict[tuple[Any, ...], Any] = field(default_factory=dict)
 
     def measure(self, cell: Cell) -> dict[str, float]:
-        """The values of a cell by name."""
+        """Return the values of a cell by name."""
         data = self.sets[cell.data]
         real = self._real(data, cell.users)
         with warnings.catch_warnings():
@@ -74,7 +74,7 @@ class Bench:
         return values
 
     def _attacks(self, cell: Cell, data: DataSet, real: Trajectories) -> dict[str, float]:
-        """Resilience of both attacks for each kappa."""
+        """Return resilience of both attacks for each kappa."""
         grid = Grid(data.bounds, cell.grid)
         attacks = self._keep(
             ("attacks", cell.data, cell.users, cell.grid),
@@ -93,7 +93,7 @@ class Bench:
         }
 
     def _seconds(self, cell: Cell, data: DataSet, real: Trajectories) -> dict[str, float]:
-        """Seconds of each stage and in all, every report of every device really drawn."""
+        """Return seconds of each stage and in all, every report of every device really drawn."""
         self._keep(
             ("warm", cell.data, cell.method, cell.grid),
             lambda: self._run(cell, data, real.take(np.arange(min(WARM_UP, len(real)))), "devices"),
@@ -136,7 +136,7 @@ class Bench:
         return self._keep(("users", data.key, users), lambda: everyone.take(np.arange(users)))
 
     def _reference(self, cell: Cell, data: DataSet, real: Trajectories) -> Reference:
-        """All methods are asked the same queries in the same repeat."""
+        """Return all methods are asked the same queries in the same repeat."""
         base: Reference = self._keep(
             ("reference", cell.data, cell.users, cell.grid),
             lambda: Reference.of(real, Grid(data.bounds, cell.grid), self._rng(replace(cell, repeat=0), 0)),
@@ -150,7 +150,7 @@ class Bench:
         return redrawn
 
     def _keep(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
-        """Made once while it is in use; the oldest of a dozen is forgotten."""
+        """Return made once while it is in use; the oldest of a dozen is forgotten."""
         if key not in self._kept:
             while len(self._kept) >= 12:
                 self._kept.pop(next(iter(self._kept)))
@@ -159,7 +159,7 @@ class Bench:
 
     @staticmethod
     def _rng(cell: Cell, purpose: int) -> np.random.Generator:
-        """The same for all methods and settings, other in every repeat."""
+        """Return the same for all methods and settings, other in every repeat."""
         return np.random.default_rng([cell.seed, cell.repeat, purpose])
 
 

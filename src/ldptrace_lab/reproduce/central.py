@@ -24,7 +24,7 @@ NAME = "central-laplace"
 
 
 def noisy_statistics(paths: CellPaths, epsilon: float, rng: np.random.Generator) -> Estimates:
-    """The one-report method's statistics of all users with Laplace noise, eps-DP together.
+    """Return the one-report method's statistics of all users with Laplace noise, eps-DP together.
 
     The split of the budget minimises the sum of all variances.
     """
@@ -42,7 +42,7 @@ def noisy_statistics(paths: CellPaths, epsilon: float, rng: np.random.Generator)
 
 
 def _sensitivity(question: Question) -> float:
-    """Most that another trajectory in the place of one user's changes the counts, in the sum over items."""
+    """Return most that another trajectory in the place of one user's changes the counts, in the sum over items."""
     return 2.0 * question.capacity
 
 

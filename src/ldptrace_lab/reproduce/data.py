@@ -72,13 +72,13 @@ class DataSet:
         return float(np.median(positive)) if len(positive) else INTERVAL
 
     def guideline(self, epsilon: float, lam: float = 2.5) -> int:
-        """N by eq. 16 for this set."""
+        """Return N by eq. 16 for this set."""
         points = max(self.trajectories.points / max(len(self.trajectories), 1), 1.0)
         return granularity(len(self.trajectories), points, self.interval, epsilon, lam)
 
 
 def generated(name: str, users: int, seed: int, grid: int | None = None) -> DataSet:
-    """A made-up set that resembles one of the paper's in size, length and sampling interval.
+    """Return a made-up set that resembles one of the paper's in size, length and sampling interval.
 
     >>> small = generated("campus", 30, seed=1)
     >>> small.title, len(small.trajectories)
@@ -104,7 +104,7 @@ def own(
     pois: Pois | None = None,
     beside: str | None = None,
 ) -> DataSet:
-    """The user's set. Published values are drawn beside it where its name is that of a set of the paper."""
+    """Return the user's set. Published values are drawn beside it where its name is that of a set of the paper."""
     name = path.name.split(".")[0]
     resembled = beside or next((key for key in SETS if key in name.lower()), None)
     chosen = grid or (SETS[resembled].n if resembled in SETS else 6)

@@ -132,7 +132,7 @@ class Experiment:
     marks: Callable[[Setup], dict[str, float]] | None = None
 
     def sets(self, setup: Setup) -> tuple[DataSet, ...]:
-        """The data sets it runs on: all, or those the paper has; the user's own always."""
+        """Return the data sets it runs on: all, or those the paper has; the user's own always."""
         chosen = tuple(data for data in setup.sets if not self.only or data.name in self.only)
         return chosen or setup.sets
 
@@ -145,7 +145,7 @@ def _metrics_at(x: float, metrics: Sequence[str] = ALL) -> dict[str, tuple[str, 
 
 
 def _printed(setup: Setup, method: str, metrics: Sequence[str], xs: Sequence[float]) -> list[Row]:
-    """The value of Table 3 at epsilon = 1, at the paper's default on some other axis."""
+    """Return the value of Table 3 at epsilon = 1, at the paper's default on some other axis."""
     rows = []
     for data, x in zip(setup.sets, xs, strict=True):
         values = published.utility(data.beside, method, PAPER_EPSILON) if data.beside else None
@@ -246,7 +246,7 @@ def _granularity_points(setup: Setup) -> list[Point]:
 
 
 def _at_default_grid(setup: Setup) -> list[Row]:
-    """Printed query errors, at the grid of each set."""
+    """Return printed query errors, at the grid of each set."""
     grids = [float(data.grid) for data in setup.sets]
     return [
         row
@@ -300,7 +300,7 @@ def _runtime_points(setup: Setup) -> list[Point]:
 
 
 def _total_seconds(data: DataSet, method: str) -> float | None:
-    """The paper's total for all trajectories of its set, from Table 4."""
+    """Return the paper's total for all trajectories of its set, from Table 4."""
     table = published.SECONDS.get(data.beside or "")
     if table is None or data.beside is None:
         return None
@@ -339,7 +339,7 @@ def _quantile_published(setup: Setup) -> list[Row]:
 
 
 def _scalability_points(setup: Setup) -> list[Point]:
-    """Seconds of each method on parts of each set."""
+    """Return seconds of each method on parts of each set."""
     points = []
     for data in setup.sets:
         total = len(data.trajectories)
@@ -396,7 +396,7 @@ def _attacks_points(setup: Setup) -> list[Point]:
 
 
 def _attacks_published(setup: Setup) -> list[Row]:
-    """Printed resilience to the attacks: of one set, the same for every kappa."""
+    """Return printed resilience to the attacks: of one set, the same for every kappa."""
     return [
         Row.printed(data.title, published.LDPTRACE, float(kappa), attack, value)
         for data in setup.sets

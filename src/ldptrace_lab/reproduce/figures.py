@@ -33,7 +33,7 @@ STYLE: Any = {
 
 
 def draw(experiment: Experiment, rows: Sequence[Row], marks: Mapping[str, float] | None = None) -> str:
-    """The plot as SVG text, with a dotted line at the mark of each data set that has one."""
+    """Return the plot as SVG text, with a dotted line at the mark of each data set that has one."""
     import matplotlib
 
     with matplotlib.rc_context(STYLE):
@@ -134,7 +134,7 @@ def _bar(axis: Axes, own: list[Row | None], number: int, count: int) -> None:
 
 
 def _dots(axis: Axes, own: list[Row | None], number: int, count: int) -> None:
-    """A mark for each data set, for logarithmic axes."""
+    """Draw a mark for each data set, for logarithmic axes."""
     width = 0.8 / count
     known = [(place, row) for place, row in enumerate(own) if row is not None]
     first = known[0][1]
@@ -157,7 +157,7 @@ def _dots(axis: Axes, own: list[Row | None], number: int, count: int) -> None:
 
 
 def legend(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """What each colour stands for, and whether it is a value that the paper prints."""
+    """Return what each colour stands for, and whether it is a value that the paper prints."""
     series = _different((row.source, row.method) for row in rows)
     series.sort(key=lambda pair: (family(pair[1]), pair[0] == PUBLISHED))
     first = {(row.source, row.method): row for row in reversed(rows)}
@@ -181,7 +181,7 @@ def _panels(lines: int, columns: int) -> tuple[Figure, Any]:
 
 
 def _name(axis: Axes, experiment: Experiment, rows: Sequence[Row], data: str = "") -> None:
-    """Title and scales of a panel, which shows these rows."""
+    """Set title and scales of a panel, which shows these rows."""
     metric = rows[0].metric
     title = METRICS[metric].title if metric in METRICS else UNITS.get(metric, metric)
     better = {"min": " ↓", "max": " ↑"}[METRICS[metric].goal] if metric in METRICS else ""
@@ -196,7 +196,7 @@ def _name(axis: Axes, experiment: Experiment, rows: Sequence[Row], data: str = "
 
 
 def _logarithmic(axis: Axes, which: Literal["x", "y"]) -> None:
-    """A logarithmic scale with plain numbers."""
+    """Set a logarithmic scale with plain numbers."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axis.set(**{f"{which}scale": "log"})

@@ -18,7 +18,7 @@ FINDING = "docs/explanation/published-numbers.md"
 
 
 def write_page(reports: Sequence[Report], path: Path) -> None:
-    """The page of the given experiments."""
+    """Write the page of the given experiments."""
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -49,7 +49,7 @@ def write_page(reports: Sequence[Report], path: Path) -> None:
 
 
 def _inline(svg: str) -> str:
-    """The drawing without the header of a file of its own."""
+    """Return the drawing without the header of a file of its own."""
     return svg[svg.index("<svg") :]
 
 

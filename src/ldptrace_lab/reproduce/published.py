@@ -190,7 +190,7 @@ RESILIENCE = {"reidentification": 0.88, "outlier": 1.0}
 
 
 def utility(name: str, method: str, epsilon: float) -> dict[str, float] | None:
-    """A column of Table 3 by metric, or None where the paper has none.
+    """Return a column of Table 3 by metric, or None where the paper has none.
 
     >>> utility("oldenburg", LDPTRACE, 1.0)["trip_error"]
     0.0683

@@ -17,7 +17,7 @@ WHY = (
 
 
 def remarks(name: str, rows: Sequence[Row]) -> list[str]:
-    """Sentences for one experiment."""
+    """Return sentences for one experiment."""
     return _REMARKS[name](rows) if name in _REMARKS else []
 
 
@@ -30,7 +30,7 @@ def _values(rows: Sequence[Row], method: str, source: str = MEASURED) -> Values:
 
 
 def _wins(first: Values, second: Values) -> tuple[int, int]:
-    """In how many of the common places the first is better, and how many there are."""
+    """Return in how many of the common places the first is better, and how many there are."""
     both = [key for key in first if key in second and key[2] in METRICS]
     return sum(METRICS[key[2]].better(first[key], second[key]) for key in both), len(both)
 
@@ -95,7 +95,7 @@ def _unmodified(rows: Sequence[Row]) -> list[str]:
 
 
 def _attacks(rows: Sequence[Row]) -> list[str]:
-    """What each attack shows: the range of the shares of safe trips over all kappas and data sets."""
+    """Return what each attack shows: the range of the shares of safe trips over all kappas and data sets."""
     said = []
     for attack, name in (("reidentification", "re-identification"), ("outlier", "outlier")):
         found: dict[str, list[float]] = {}
@@ -117,7 +117,7 @@ def _attacks(rows: Sequence[Row]) -> list[str]:
 
 
 def _span(values: Sequence[float]) -> str:
-    """The lowest and the highest value."""
+    """Return the lowest and the highest value."""
     low, high = f"{min(values):.2f}", f"{max(values):.2f}"
     return low if low == high else f"{low} to {high}"
 

@@ -86,7 +86,7 @@ class Store:
         return self._values[cell.key]
 
     def missing(self, cells: Iterable[Cell]) -> list[Cell]:
-        """The cells that are not measured yet, each once."""
+        """Return the cells that are not measured yet, each once."""
         return list({cell.key: cell for cell in cells if cell not in self}.values())
 
     def add(self, cell: Cell, values: dict[str, float]) -> None:
@@ -128,12 +128,12 @@ class Row:
 
     @staticmethod
     def printed(data: str, method: str, x: float, metric: str, value: float) -> Row:
-        """A value that the paper prints."""
+        """Return a value that the paper prints."""
         return Row(PUBLISHED, data, method, x, metric, value)
 
     @staticmethod
     def measured(data: str, method: str, x: float, metric: str, values: Sequence[float]) -> Row:
-        """Mean and spread of the repeats; NaN among them is kept, it means that something is undefined.
+        """Return mean and spread of the repeats; NaN among them is kept, it means that something is undefined.
 
         >>> Row.measured("a", "b", 1.0, "c", [1.0, 3.0]).std
         1.4142135623730951
@@ -143,7 +143,7 @@ class Row:
 
 
 def to_csv(rows: Sequence[Row], axis: str) -> str:
-    """A table for spreadsheets; the column of the axis has its name."""
+    """Return a table for spreadsheets; the column of the axis has its name."""
     text = io.StringIO()
     names = [field.name for field in fields(Row)]
     writer = csv.writer(text, lineterminator="\n")
@@ -154,7 +154,7 @@ def to_csv(rows: Sequence[Row], axis: str) -> str:
 
 
 def to_plain(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """For JSON: what is not a number is null."""
+    """Return a value for JSON: what is not a number is null."""
     return [
         {
             name: None if isinstance(value, float) and math.isnan(value) else value
@@ -165,7 +165,7 @@ def to_plain(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def from_plain(records: Sequence[dict[str, Any]]) -> list[Row]:
-    """Rows as `to_plain` wrote them.
+    """Return rows as `to_plain` wrote them.
 
     >>> from_plain(to_plain([Row.printed("a", "b", 1.0, "c", 2.0)]))[0].mean
     2.0

@@ -39,7 +39,7 @@ class Report:
         return draw(self.experiment, self.rows, self.marks)
 
     def document(self) -> dict[str, Any]:
-        """The experiment as plain data."""
+        """Return the experiment as plain data."""
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -59,7 +59,7 @@ class Report:
         }
 
     def write(self, folder: Path) -> None:
-        """CSV, JSON and plot under the experiment's name."""
+        """Write CSV, JSON and plot under the experiment's name."""
         name = self.experiment.name
         for ending, text in (
             ("csv", to_csv(self.rows, self.experiment.axis)),
@@ -71,7 +71,7 @@ class Report:
 
 
 def experiment_of(name: str) -> Experiment:
-    """The experiment of that name."""
+    """Return the experiment of that name."""
     if name not in EXPERIMENTS:
         raise InputError(f"there is no experiment {name!r}; there are {', '.join(EXPERIMENTS)} and all")
     return EXPERIMENTS[name]
@@ -121,7 +121,7 @@ def _fill(
 
 
 def _rows(point: Point, setup: Setup, store: Store) -> list[Row]:
-    """One row per metric and place on the axis; values of a cell that are the same metric are added up."""
+    """Return one row per metric and place on the axis; values of a cell that are the same metric are added up."""
     cells = point.cells(setup.repeats, setup.seed)
     if any(cell not in store for cell in cells):
         return []

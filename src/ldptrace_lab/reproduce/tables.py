@@ -59,13 +59,13 @@ FURTHER = ("#6a3d9a", "#b15928", "#e7298a", "#1a9850")
 
 @cache
 def family(method: str) -> int:
-    """Where a method stands among all: those of other packages after ours."""
+    """Return where a method stands among all: those of other packages after ours."""
     known = (*COLOURS, *others())
     return known.index(method) if method in known else len(known)
 
 
 def colour(method: str) -> str:
-    """The same in every plot, and of four methods of other packages each has its own."""
+    """Return the same in every plot, and of four methods of other packages each has its own."""
     return COLOURS.get(method) or FURTHER[(family(method) - len(COLOURS)) % len(FURTHER)]
 
 
@@ -106,7 +106,7 @@ class SideBySide:
 
 
 def side_by_side(experiment: Experiment, rows: Sequence[Row]) -> SideBySide:
-    """The table of an experiment."""
+    """Return the table of an experiment."""
     series = list(dict.fromkeys((row.source, row.method) for row in rows))
     places = list(dict.fromkeys((row.data, row.x, row.metric) for row in rows))
     order = {name: number for number, name in enumerate(experiment.metrics)}
@@ -133,14 +133,14 @@ def _joined(lines: Sequence[Line]) -> list[Line]:
 
 
 def _title(metric: str) -> str:
-    """The name of a metric, with an arrow: whether less or more is better."""
+    """Return the name of a metric, with an arrow: whether less or more is better."""
     if metric not in METRICS:
         return UNITS.get(metric, metric)
     return f"{METRICS[metric].title} {'↓' if METRICS[metric].goal == 'min' else '↑'}"
 
 
 def terminal(table: SideBySide) -> Table:
-    """For the terminal; the best is marked with a star."""
+    """Return the text for the terminal; the best is marked with a star."""
     drawn = Table(box=None, pad_edge=False)
     drawn.add_column("data")
     if table.axis:
@@ -158,7 +158,7 @@ def terminal(table: SideBySide) -> Table:
 
 
 def markdown(table: SideBySide) -> str:
-    """For documents; the best is bold."""
+    """Return the text for documents; the best is bold."""
     axis = [table.axis] if table.axis else []
     names = ["data", *axis, "metric", *table.columns]
     lines = [names, ["---"] * (1 + len(axis)) + ["---"] + ["---:"] * len(table.columns)]
@@ -170,7 +170,7 @@ def markdown(table: SideBySide) -> str:
 
 
 def _best(own: Sequence[Row | None], metric: str) -> Row | None:
-    """The best measured value of a method that publishes data under local privacy."""
+    """Return the best measured value of a method that publishes data under local privacy."""
     rivals = [
         row
         for row in own

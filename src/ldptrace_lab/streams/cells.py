@@ -17,7 +17,7 @@ Ints = NDArray[np.int64]
 
 
 def clock_around(trips: Trajectories, tick: float) -> Clock:
-    """Ticks of this many seconds from the first departure to the last arrival."""
+    """Return ticks of this many seconds from the first departure to the last arrival."""
     if trips.t is None or not len(trips.t):
         raise InputError("a stream needs trajectories with times, and these have none")
     if not tick > 0:
@@ -49,7 +49,7 @@ class CellStreams:
 
     @staticmethod
     def from_trajectories(trips: Trajectories, grid: Grid, clock: Clock) -> CellStreams:
-        """Where each trip is at each tick, interpolated along its line; a trip without points is none.
+        """Return where each trip is at each tick, interpolated along its line; a trip without points is none.
 
         >>> trip = Trajectories([0.2, 2.2], [0.5, 0.5], [0, 2], t=[0.0, 40.0])
         >>> CellStreams.from_trajectories(trip, Grid((0, 0, 3, 3), 3), clock_around(trip, 10.0)).cells.tolist()
@@ -60,7 +60,7 @@ class CellStreams:
         return CellStreams(positions.cells(grid).astype(np.int32), positions.offsets, begins, grid, clock)
 
     def trajectories(self, rng: np.random.Generator) -> Trajectories:
-        """A uniform point of the cell at each tick, with its time."""
+        """Return a uniform point of the cell at each tick, with its time."""
         (ox, oy), (sx, sy), (x0, y0, x1, y1) = self.grid.origin, self.grid.step, self.grid.bounds
         within = rng.random((2, len(self.cells)))
         x = np.clip(ox + sx * (self.cells // self.grid.n + within[0]), x0, x1)

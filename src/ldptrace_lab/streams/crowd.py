@@ -28,7 +28,7 @@ class SyntheticCrowd:
         self._kept: list[tuple[int, Ints, Ints]] = []
 
     def move(self, ways: Floats, leave: Floats, age: float | None, tick: int) -> None:
-        """One step for everybody: by the chain of ways, or out; quitting is rarer for those below the mean age.
+        """Move everybody one step: by the chain of ways, or out; quitting is rarer for those below the mean age.
 
         Without an age nobody quits, and somebody who has nowhere to go goes anywhere near by (LDP-IDS).
         """
@@ -60,7 +60,7 @@ class SyntheticCrowd:
         self.ids, self._born = self.ids[kept], self._born[kept]
 
     def enter(self, count: int, where: Floats, tick: int) -> None:
-        """New people, by the frequencies of entering."""
+        """Add new people, by the frequencies of entering."""
         weights = where / where.sum() if where.sum() > 0 else np.full(len(where), 1 / len(where))
         cells = self.rng.choice(len(where), count, p=weights)
         self.ids = np.concatenate([self.ids, self._made + np.arange(count)])
@@ -71,7 +71,7 @@ class SyntheticCrowd:
         self._before = np.concatenate([self._before, cells])
 
     def trim(self, count: int, leave: Floats) -> None:
-        """As many as are too many quit before this step, more often where quitting was reported."""
+        """Let the surplus of people quit before this step, more often where quitting was reported."""
         many = len(self.ids) - count
         weights = leave[self._before] + 1e-8 if leave.sum() > NOTHING else np.ones(len(self.ids))
         quits = self.rng.choice(len(self.ids), many, replace=False, p=weights / weights.sum())
@@ -81,11 +81,11 @@ class SyntheticCrowd:
         self.cells, self._before = self.cells[kept], self._before[kept]
 
     def keep(self, tick: int) -> None:
-        """Where everybody is now belongs to the stream."""
+        """Add everybody's present place to the stream."""
         self._kept.append((tick, self.ids.copy(), self.cells.copy()))
 
     def streams(self, grid: Grid, clock: Clock) -> CellStreams:
-        """All of them, one after the other."""
+        """Return all of them, one after the other."""
         begins = np.concatenate([np.zeros(0, dtype=np.int64), *self._begins])
         sizes = np.zeros(self._made, dtype=np.int64)
         for _, ids, _ in self._kept:

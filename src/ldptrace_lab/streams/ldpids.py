@@ -37,7 +37,7 @@ class Distribution:
         self._used: deque[int] = deque(maxlen=max(window - 1, 1))
 
     def offer(self, people: int, tick: int) -> int:
-        """How many may be asked for a release now."""
+        """Return how many may be asked for a release now."""
         return max(people // 2 - sum(self._used), 0) // 2
 
     def done(self, asked: int, tick: int) -> None:
@@ -60,12 +60,12 @@ class Absorption:
 
 
 def lpd(streams: CellStreams, settings: Settings, rng: np.random.Generator) -> CellStreams:
-    """A synthetic stream over the same ticks, by population distribution."""
+    """Return a synthetic stream over the same ticks, by population distribution."""
     return _released(streams, settings, rng, Distribution)
 
 
 def lpa(streams: CellStreams, settings: Settings, rng: np.random.Generator) -> CellStreams:
-    """A synthetic stream over the same ticks, by population absorption."""
+    """Return a synthetic stream over the same ticks, by population absorption."""
     return _released(streams, settings, rng, Absorption)
 
 

@@ -37,24 +37,25 @@ class Population:
         self._asked = np.full(people, -settings.window, dtype=np.int64)
 
     def free(self, owners: Ints, tick: int) -> Ints:
-        """Places of those who may be asked."""
+        """Return places of those who may be asked."""
         return np.flatnonzero(tick - self._asked[owners] >= self.settings.window)
 
     def report(self, items: Ints, owners: Ints, tick: int, count: int) -> tuple[Floats, int]:
-        """Frequencies of the items from a random choice of those who may be asked, and how many they are."""
+        """Return frequencies of the items from a random choice of those who may be asked, and how many they are."""
         free = self.free(owners, tick)
         chosen = self.rng.choice(free, min(count, len(free)), replace=False) if len(free) else free
         self._asked[owners[chosen]] = tick
         return oue_frequencies(items[chosen], self.states, self.settings.epsilon, self.rng), len(chosen)
 
     def variance(self, people: int) -> float:
-        """Of one frequency near zero in the answers of so many."""
+        """Return the variance of one frequency near zero, from the answers of this many users."""
         grown = math.exp(self.settings.epsilon)
         return 4.0 * grown / (max(people, 1) * (grown - 1.0) ** 2)
 
 
 def oue_frequencies(items: Ints, states: States, epsilon: float, rng: np.random.Generator) -> Floats:
-    """Frequencies by OUE of people who each report one item; not below zero, as the published program has them.
+    """Return frequencies by OUE of people who each report one item; not below zero, as the published program has
+    them.
 
     The reports are drawn as sums: a named item's bit is kept with 1/2, others' are set with 1/(e^eps + 1).
     """

@@ -29,7 +29,7 @@ WARM_UP, RECENT, EAGERNESS, MOST, LEAST_NEW = 2, 5, 8.0, 0.6, 0.5
 
 
 def retrasyn(streams: CellStreams, settings: Settings, rng: np.random.Generator) -> CellStreams:
-    """A synthetic stream over the same ticks."""
+    """Return a synthetic stream over the same ticks."""
     devices, sampling = rng.spawn(2)
     states = States(streams.grid.n)
     events = states.events(streams)
@@ -76,7 +76,7 @@ def _mended(found: Floats, variance: float, releases: list[Floats]) -> tuple[Flo
 
 
 def _portion(releases: list[Floats], renewed: list[int], domain: int, window: int) -> float:
-    """Which part of those who may be asked is asked: more where the last releases changed."""
+    """Return which part of those who may be asked is asked: more where the last releases changed."""
     recent = releases[-RECENT:]
     change = float(np.abs(releases[-1] - np.mean(recent, axis=0)).sum())
     steady = max(LEAST_NEW, 1 - float(np.mean(renewed[-RECENT:])) / domain)

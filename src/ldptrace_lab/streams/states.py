@@ -50,12 +50,14 @@ class States:
         return np.concatenate([self.targets.ravel() >= 0, np.ones(2 * self.cells, dtype=bool)])
 
     def split(self, values: Floats) -> tuple[Floats, Floats, Floats]:
-        """Ways, entrances and quits of a vector of items."""
+        """Return ways, entrances and quits of a vector of items."""
         ways, enter, leave = np.split(values, [WAYS * self.cells, (WAYS + 1) * self.cells])
         return ways.reshape(self.cells, WAYS), enter, leave
 
     def events(self, streams: CellStreams) -> Events:
-        """Everything that happens, by tick: a trip enters at its first tick and quits in the tick after its last."""
+        """Return everything that happens, by tick: a trip enters at its first tick and quits in the tick after its
+        last.
+        """
         cells, ticks = streams.cells.astype(np.int64), streams.ticks
         owner = ragged.owners(streams.offsets)
         enters = np.zeros(len(cells), dtype=bool)

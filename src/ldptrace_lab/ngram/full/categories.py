@@ -11,7 +11,7 @@ Node = tuple[str, ...]
 
 
 def node(category: str) -> Node:
-    """The place of a category in the tree; the root is the empty path.
+    """Return the place of a category in the tree; the root is the empty path.
 
     >>> node("study/lecture hall")
     ('study', 'lecture hall')
@@ -20,7 +20,7 @@ def node(category: str) -> Node:
 
 
 def common_ancestor(nodes: Iterable[Node]) -> Node:
-    """The deepest node above all of them.
+    """Return the deepest node above all of them.
 
     >>> common_ancestor([("food", "cafe"), ("food", "bar")])
     ('food',)
@@ -35,7 +35,7 @@ def common_ancestor(nodes: Iterable[Node]) -> Node:
 
 
 def tree_distances(nodes: Sequence[Node]) -> NDArray[np.float64]:
-    """Edges between any two nodes.
+    """Return edges between any two nodes.
 
     >>> tree_distances([("food", "cafe"), ("food",), ("study", "library")])[0].tolist()
     [0.0, 1.0, 4.0]

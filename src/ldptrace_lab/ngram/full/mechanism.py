@@ -64,7 +64,7 @@ class NgramFull:
         return whole
 
     def perturb(self, visits: Visits, rng: np.random.Generator) -> Visits:
-        """One perturbed trajectory of visits per trajectory: open places, reachable, in increasing time."""
+        """Return one perturbed trajectory of visits per trajectory: open places, reachable, in increasing time."""
         true, offsets = self.true_regions(visits)
         epsilon = self.epsilon
         if self.hide_length:
@@ -76,7 +76,7 @@ class NgramFull:
         return Visits(poi, step.astype(np.float64) * (60 * self.regions.knowledge.step), offsets)
 
     def true_regions(self, visits: Visits) -> tuple[Ints, Sizes]:
-        """Region of each visit; visits beyond what a day has room for are left out."""
+        """Return region of each visit; visits beyond what a day has room for are left out."""
         if len(visits.poi) and not 0 <= visits.poi.min() <= visits.poi.max() < len(self.regions.pois):
             raise InputError(f"visits must name places from 0 to {len(self.regions.pois) - 1}")
         sizes = np.minimum(np.diff(visits.offsets), self.most_visits)
@@ -85,7 +85,7 @@ class NgramFull:
         return self.regions.nearest[visits.poi[at], interval], offsets
 
     def draw(self, true: Ints, offsets: Sizes, epsilon: float, rng: np.random.Generator) -> Ints:
-        """Two draws per visit from the exponential mechanism over regions and feasible pairs of regions.
+        """Return two draws per visit from the exponential mechanism over regions and feasible pairs of regions.
 
         The weights depend on the true region and on the number of visits, so they are tabled for each number.
         """
@@ -115,7 +115,7 @@ class NgramFull:
         map_chunks(work, len(firsts), CHUNK)
 
     def reconstruct(self, drawn: Ints, offsets: Sizes, rng: np.random.Generator) -> Ints:
-        """For each trajectory the feasible regions closest to all draws; ties are broken uniformly."""
+        """Return for each trajectory the feasible regions closest to all draws; ties are broken uniformly."""
         space = (self.regions.boxes, self.regions.centres)
         distances, follows = self.distances, self.regions.follows
         sources = rng.spawn(len(chunks(len(offsets) - 1, CHUNK)))
@@ -130,7 +130,9 @@ class NgramFull:
         return found
 
     def _resized(self, true: Ints, offsets: Sizes, rng: np.random.Generator) -> tuple[Ints, Sizes]:
-        """Regions of as many visits as randomized response says; none at all count as one in region 0."""
+        """Cut or lengthen each trajectory to a number of visits drawn by randomized response. A trajectory
+        without visits counts as one visit in region 0.
+        """
         share = self.length_share * self.epsilon
         positions, resized = stretched(offsets, randomized_sizes(np.diff(offsets), self.longest, share, rng))
         return np.append(true, np.int32(0))[positions], resized
@@ -160,7 +162,7 @@ def draw_regions(rows, firsts, single, weight, ahead, follows, rng, drawn):  # t
 
 @kernel
 def _pick(weights, rng):  # type: ignore[no-untyped-def]
-    """One index in proportion to the weights."""
+    """Return one index in proportion to the weights."""
     rest = rng.random() * weights.sum()
     pick = -1
     for x in range(len(weights)):
@@ -211,7 +213,7 @@ def _candidates(drawn, boxes, centres, margin):  # type: ignore[no-untyped-def]
 
 @kernel
 def _layers(drawn, near, distances, follows, cost, ways):  # type: ignore[no-untyped-def]
-    """Least cost of feasible paths to each candidate, layer by layer, and how many have it; False if none."""
+    """Compute the least cost of feasible paths to each candidate, layer by layer, and their number; False if none."""
     size = len(drawn)
     for p in range(size):
         times = 1 if p in (0, size - 1) else 2
@@ -233,7 +235,7 @@ def _layers(drawn, near, distances, follows, cost, ways):  # type: ignore[no-unt
 
 @kernel
 def _least(cost, ways, near, follows, then):  # type: ignore[no-untyped-def]
-    """Least cost of the candidates that `then` can follow (-1: any), and the ways to have it."""
+    """Return the least cost of the candidates that `then` can follow (-1: any), and the number of ways with it."""
     least, count = UNREACHABLE, 0.0
     for r in near:
         if cost[r] <= least and ways[r] > 0.0 and (then < 0 or follows[r, then]):
@@ -244,7 +246,7 @@ def _least(cost, ways, near, follows, then):  # type: ignore[no-untyped-def]
 
 @kernel
 def _best(cost, ways, near, follows, then, rng):  # type: ignore[no-untyped-def]
-    """One of the cheapest candidates that `then` can follow, in proportion to its ways."""
+    """Return one of the cheapest candidates that `then` can follow, in proportion to its ways."""
     least, total = _least(cost, ways, near, follows, then)
     rest, pick = rng.random() * total, -1
     for r in near:

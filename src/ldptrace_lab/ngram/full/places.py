@@ -41,7 +41,7 @@ class _World(NamedTuple):
 def complete(
     regions: Regions, found: Ints, offsets: Sizes, by_popularity: bool, rng: np.random.Generator
 ) -> tuple[Ints, Ints]:
-    """A place and a step for every region of every trajectory, uniformly among all that are feasible.
+    """Return a place and a step for every region of every trajectory, uniformly among all that are feasible.
 
     With `by_popularity` the chance of a completion is in proportion to the product of the places' weights.
     """
@@ -104,7 +104,7 @@ def complete_places(world, found, offsets, rng, poi, step):  # type: ignore[no-u
 
 @kernel
 def _pool(world, regions):  # type: ignore[no-untyped-def]
-    """All places of the regions, and the place that is open longest, where any number of visits is possible."""
+    """Return all places of the regions, and the place that is open longest, where any number of visits is possible."""
     picked = np.zeros(len(world.x), dtype=np.bool_)
     picked[world.longest] = True
     for region in regions:
@@ -115,13 +115,13 @@ def _pool(world, regions):  # type: ignore[no-untyped-def]
 
 @kernel
 def _choices(world, region, pool):  # type: ignore[no-untyped-def]
-    """The places of a region; of no region (-1) those of the pool."""
+    """Return the places of a region; of no region (-1) those of the pool."""
     return pool if region < 0 else world.places[world.offsets[region] : world.offsets[region + 1]]
 
 
 @kernel
 def _window(world, region, m, widen):  # type: ignore[no-untyped-def]
-    """Steps [from, to) in which a member of a region may be visited, before looking at opening hours."""
+    """Return steps [from, to) in which a member of a region may be visited, before looking at opening hours."""
     if region < 0:
         return 0, world.open.shape[1]
     at = world.offsets[region] + m
@@ -138,14 +138,14 @@ def _admits(world, region, place, s, widen):  # type: ignore[no-untyped-def]
 
 @kernel
 def _steps_between(world, a, b):  # type: ignore[no-untyped-def]
-    """Steps that it takes to get from one place to another, at least one."""
+    """Return steps that it takes to get from one place to another, at least one."""
     dx, dy = world.x[a] - world.x[b], world.y[a] - world.y[b]
     return max(1, int(np.ceil(np.sqrt(dx * dx + dy * dy) / world.metres_per_step)))
 
 
 @kernel
 def _forward(world, regions, widen, pool, ways):  # type: ignore[no-untyped-def]
-    """ways[i, m, s]: weight of all beginnings that are at member m of region i at step s or before.
+    """Return ways[i, m, s]: weight of all beginnings that are at member m of region i at step s or before.
 
     Cumulative over steps, so that "left early enough" is one look-up. False when nothing is feasible.
     """

@@ -207,7 +207,7 @@ def _metres(pois: Pois) -> tuple[Floats, Floats]:
 def _merged(
     pois: Pois, settings: Knowledge, x: Floats, y: Floats, slots: NDArray[np.bool_]
 ) -> tuple[Ints, int]:
-    """Region of each open slot (place, interval), and their number.
+    """Return region of each open slot (place, interval), and their number.
 
     Level after level the slots that are left are put together by coarser and coarser keys; a group that has
     enough places becomes a region. What is left at the top joins the last region, the coarsest.
@@ -239,7 +239,7 @@ def _merged(
 
 
 def _levels(settings: Knowledge) -> list[tuple[int, int, int]]:
-    """How often space, time and category have been coarsened, merge after merge."""
+    """Return how often space, time and category have been coarsened, merge after merge."""
     tops = {
         "space": math.ceil(math.log2(settings.side)),
         "time": math.ceil(math.log2(DAY_MINUTES // settings.interval)),
