@@ -56,7 +56,7 @@ def test_reports_that_the_backup_holds_are_known(database: Database, tmp_path: P
 
 
 def test_a_campaign_moves_to_another_database(database: Database, tmp_path: Path) -> None:
-    """Its tokens, unused admission codes, rejections and the audit log go with it."""
+    """Its unused admission codes, rejections and the audit log go with it."""
     campaigns.create(database, "trips", TELLING, actor="test")
     used, unused = tokens.create_admissions(database, "trips", 2, actor="test")
     campaigns.open_round(database, "trips", actor="test")
@@ -77,12 +77,30 @@ def test_a_campaign_moves_to_another_database(database: Database, tmp_path: Path
     assert send(other, two, used) == [ServerProblem.NOT_ADMITTED.number]
     assert send(other, two, unused) == [COUNTED]
     with other.reading() as session:
-        assert tokens.holder(session, secret).label == "press"
+        assert [one.label for one in tokens.tokens_of(session)] == ["press"]
+        refused(ServerProblem.UNAUTHORIZED, tokens.holder, session, secret)
         assert tallies.rejections_of(session, "trips") == {"not-admitted": 2}
         assert [entry["action"] for entry in registry.audit_log(session, "trips")][:2] == [
             "create",
             "create admissions",
         ]
+    other.close_all()
+
+
+def test_a_token_that_was_revoked_stays_so(database: Database, tmp_path: Path) -> None:
+    """A backup from before the revocation does not bring it back, in the same database or in another."""
+    campaigns.create(database, "trips", TELLING, actor="test")
+    secret, token = tokens.create_token(database, "trips", "manage", "left", actor="test")
+    backups.backup(database, "trips", tmp_path / "trips.backup", actor="test")
+    tokens.revoke_token(database, token.id, actor="test")
+    campaigns.delete(database, "trips", actor="test")
+    for where in (database, other := open_database(tmp_path / "other")):
+        backups.restore(where, tmp_path / "trips.backup", actor="test")
+        with where.reading() as session:
+            refused(ServerProblem.UNAUTHORIZED, tokens.holder, session, secret)
+        fresh, _ = tokens.create_token(where, "trips", "manage", "new", actor="test")
+        with where.reading() as session:
+            assert tokens.holder(session, fresh).label == "new"
     other.close_all()
 
 

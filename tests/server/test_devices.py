@@ -62,7 +62,7 @@ def test_a_draft_is_nobodys_business(client: Client) -> None:
         ]
         assert sent[0].status_code == sent[1].status_code == 404
         assert sent[0].text.replace("trips", "nobody") == sent[1].text
-        assert http.get("/v1/campaigns").json() == {"campaigns": []}
+        assert http.get("/v1/campaigns").json() == {"campaigns": [], "more": False}
 
 
 @pytest.mark.parametrize("name", ["%00", "trips%00", "TRIPS", "a" * 65, "%C3%A9", "-trips", "trips%0A"])

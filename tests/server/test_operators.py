@@ -17,6 +17,7 @@ from ldptrace.server.counting import Counter, Submission
 from server_kit import SINGLE, TELLING, TYPE, Client, code, drawn, opened, telling_report
 
 
+@pytest.mark.slow
 def test_operators(client: Client) -> None:
     with client as http:
         facts = {"name": "trips", "users": 500, "epsilon": 1.5, "grid": 6, "bounds": [0, 0, 6, 6]}

@@ -65,7 +65,8 @@ def restore(
 ) -> None:
     """Restore a campaign from its backup.
 
-    If a device sends a report again that is in the backup, the report is not counted twice.
+    If a device sends a report again that is in the backup, the report is not counted twice. The tokens of the campaign
+    are revoked; make new ones with `campaign token`.
     """
     from ldptrace.server import backups
 

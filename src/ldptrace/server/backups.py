@@ -1,5 +1,6 @@
 """Back up a campaign to one file, a SQLite database with the same tables. A restored campaign has the ids of its
-reports, so that no report is counted twice. A campaign that was published is never restored to an earlier state,
+reports, so that no report is counted twice. Its tokens are revoked, because the backup does not know which of them were
+revoked since. A campaign that was published is never restored to an earlier state,
 because its reports could then be counted and published a second time.
 """
 
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 from ldptrace.errors import InputError
@@ -72,6 +74,11 @@ def restore(database: Database, path: Path, *, actor: str) -> Campaign:
                 [name] = names
                 _refuse_what_went_on(source, target, name)
                 _copy(source, target, name)
+                target.run(
+                    "UPDATE tokens SET revoked = ? WHERE campaign = ? AND revoked IS NULL",
+                    datetime.now(UTC).isoformat(timespec="seconds"),
+                    name,
+                )
                 if not any(audit_log(target, name)):
                     rows = [tuple(entry.values()) for entry in audit_log(source, name)]
                     _insert(target, "audit", ("at", "actor", "action", "campaign", "detail"), rows)

@@ -10,7 +10,7 @@ import time
 from collections import Counter as Multiset
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +28,7 @@ from ldptrace.server.storage import Database, Session
 from ldptrace.server.windows import (
     CountedPlan,
     OpenRound,
+    begin_window,
     counted_plans,
     opened_rounds,
     plan_named,
@@ -69,6 +70,8 @@ class _Terms:
     campaign: str
     most: int
     admission: bool
+    # The id under which the plan of a window was published.
+    plan_id: str = ""
 
 
 def warm_up() -> None:
@@ -125,7 +128,7 @@ class Counter:
                     _refuse(plan, arrivals, codes)
                 else:
                     round_ = window_round(session, campaign, plan, window)
-                    self._count_round(session, terms, round_, arrivals, codes)
+                    self._count_round(session, replace(terms, plan_id=plan.id), round_, arrivals, codes)
         _note_rejections(session, campaign, codes)
         return codes
 
@@ -155,10 +158,10 @@ class Counter:
         codes: list[Codes],
     ) -> None:
         """Write the result codes of reports to one round, and add valid, new and allowed reports to its tally."""
-        seen = self._ids_of(round_.key)
+        seen = None if round_.key is None else self._ids_of(round_.key)
         size = report_bytes(round_.plan.rounds[round_.number])
         ids = list({arrival.data[ID_AT] for arrival in arrivals if len(arrival.data) == size})
-        known = seen.known(session, ids, round_.groups, round_.generation)
+        known = set[bytes]() if seen is None else seen.known(session, ids, round_.groups, round_.generation)
         receiver = Receiver(round_.plan, round_.number, b"".join(known), round_.window)
         accepted: dict[bytes, bytes] = {}
         left_out = False
@@ -180,6 +183,11 @@ class Counter:
             # The receiver has added up what it found right: once more, with what was accepted alone.
             receiver = Receiver(round_.plan, round_.number, window=round_.window)
             receiver.receive(b"".join(accepted.values()))
+        if seen is None:
+            round_ = replace(round_, key=begin_window(session, terms.campaign, terms.plan_id, round_))
+            assert round_.key is not None
+            seen = self._ids_of(round_.key)
+            seen.known(session, [], round_.groups, round_.generation)
         _add_tally(session, round_, receiver)
         groups, generation = seen.add(session, list(accepted))
         session.run(

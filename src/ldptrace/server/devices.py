@@ -18,7 +18,7 @@ from ldptrace.server.registry import all_campaigns, find_public, is_name, no_suc
 from ldptrace.server.releases import streets_of
 from ldptrace.server.state import State
 from ldptrace.server.storage import Session
-from ldptrace.server.tokens import admission_hash
+from ldptrace.server.tokens import ADMISSION_LETTERS, admission_hash
 from ldptrace.web.answers import (
     PLAN_TYPE,
     REPORTS_TYPE,
@@ -32,15 +32,20 @@ from ldptrace.web.problems import BY_NUMBER, Refused, ServerProblem, not_found
 
 # Admission tokens, one for each report of the body, joined by commas.
 ADMISSION = "ldptrace-admission"
+# Tokens that fit into the head of a request.
+MOST_ADMISSIONS = MAX_HEAD // (ADMISSION_LETTERS + 1)
+# Campaigns in one answer; the rest follow after the last of them.
+LISTED = 1_000
 # Items of a question that are put into words; beyond, a page names their numbers.
 MOST_WORDS = 10_000
 
 
 async def list_campaigns(request: Request) -> Response:
-    """Campaigns that can be answered now, or could be."""
-    state = State.of(request)
-    shown = await state.read(lambda session: [views.public(one) for one in all_campaigns(session)])
-    return JsonAnswer({"campaigns": [one for one in shown if one["state"] != "draft"]})
+    """Campaigns that can be answered now, or could be: those after a name, as many as one answer has."""
+    state, after = State.of(request), State.after(request)
+    found = await state.read(lambda session: all_campaigns(session, after, LISTED + 1, drafts=False))
+    shown = [views.public(one) for one in found[:LISTED]]
+    return JsonAnswer({"campaigns": shown, "more": len(found) > LISTED})
 
 
 async def show_campaign(request: Request) -> Response:
@@ -102,10 +107,11 @@ async def reports(request: Request) -> Response:
         raise no_such(name)
     expect_type(request, REPORTS_TYPE)
     tokens = request.headers.get(ADMISSION, "")
-    if len(tokens) > MAX_HEAD:
+    texts = tokens.split(",", MOST_ADMISSIONS) if tokens else []
+    if len(tokens) > MAX_HEAD or len(texts) > MOST_ADMISSIONS:
         raise Refused(ServerProblem.HEAD_TOO_LARGE)
-    hashes = tuple(admission_hash(text.strip()) for text in tokens.split(",")) if tokens else ()
     body = await read_body(request, state.settings.max_body, state.settings.timeout, state.arriving)
+    hashes = tuple(admission_hash(text.strip()) for text in texts)
     # A client that goes away does not take back what it sent.
     codes = await asyncio.shield(state.intake.submit(name, Submission(body, hashes)))
     if len(codes) == 1:

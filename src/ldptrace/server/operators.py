@@ -22,21 +22,28 @@ from ldptrace.server.tokens import EVERY
 from ldptrace.web.answers import TALLY_TYPE, JsonAnswer, read_body, read_json
 from ldptrace.web.problems import bad_request, not_found
 
+# Campaigns in one answer; the rest follow after the last of them.
+LISTED = 100
 FACTS = frozenset(entry.name for entry, _ in options_in(Facts))
 _ABOUT = frozenset({"title", "organiser", "contact", "notice", "opens", "until"})
 _KEYS = frozenset({"name", "plan", "min_reports", "max_reports", *_ABOUT, *FACTS})
 
 
 async def index(request: Request) -> Response:
-    """All campaigns that the token can see."""
-    state = State.of(request)
+    """Campaigns that the token can see: those after a name, as many as one answer has."""
+    state, after = State.of(request), State.after(request)
     token = await state.token(request)
-    shown = await state.read(
-        lambda session: [
-            views.overview(session, one) for one in all_campaigns(session) if token.allows("read", one.name)
-        ]
+
+    def shown(session: Session) -> tuple[list[dict[str, Any]], bool]:
+        if token.campaign != EVERY:
+            return [views.overview(session, find(session, token.campaign))], False
+        found = all_campaigns(session, after, LISTED + 1)
+        return [views.overview(session, one) for one in found[:LISTED]], len(found) > LISTED
+
+    campaigns, more = await state.read(shown)
+    return JsonAnswer(
+        {"campaigns": campaigns, "more": more, "scope": token.scope, "campaign": token.campaign}
     )
-    return JsonAnswer({"campaigns": shown, "scope": token.scope, "campaign": token.campaign})
 
 
 async def create(request: Request) -> Response:
@@ -177,9 +184,9 @@ async def _file(request: Request, number: int | None) -> Response:
 async def roads(request: Request) -> Response:
     """Take a file of the road network that the release goes by."""
     state, name, token = await State.admit(request, "manage")
-    body = await read_body(request, state.settings.max_upload, 600.0)
+    body = await read_body(request, state.settings.max_upload, 600.0, state.uploading)
     file = request.path_params["file"]
-    await state.call(lambda: releases.keep_roads(state.database, name, {file: body}, actor=token.actor))
+    await state.upload(lambda: releases.keep_roads(state.database, name, {file: body}, actor=token.actor))
     return Response(status_code=204)
 
 

@@ -92,6 +92,8 @@ def beating(beat: Callable[[], None], every: float = EVERY) -> Iterator[None]:
 
 
 MAX_COUNT = 10_000_000
+# Bytes of all files of a road network.
+MAX_ROADS = 256 << 20
 PART = 1 << 20
 # Files of the road network have this before their name.
 ROADS = "roads/"
@@ -300,6 +302,15 @@ def keep_roads(database: Database, name: str, files: dict[str, bytes], *, actor:
         campaign = find(session, name)
         if campaign.state == "published":
             raise wrong_state(f"campaign {name} is published")
+        others = session.row(
+            "SELECT coalesce(sum(length(data)), 0) FROM files WHERE campaign = ? AND name LIKE 'roads/%' "
+            f"AND name NOT IN ({', '.join('?' * len(files))})",
+            name,
+            *(ROADS + file for file in files),
+        )
+        assert others is not None
+        if others[0] + sum(map(len, files.values())) > MAX_ROADS:
+            raise InputError(f"the files of a road network have at most {MAX_ROADS:,} bytes together")
         note(session, actor, "roads", name, ", ".join(sorted(files)))
     for file, data in files.items():
         with database.writing() as session:

@@ -17,12 +17,13 @@ from starlette.requests import Request
 from ldptrace.server.counting import warm_up
 from ldptrace.server.intake import Intake
 from ldptrace.server.metrics import Metrics
+from ldptrace.server.registry import is_name
 from ldptrace.server.releases import WHOLE, Attempt, Listener, begin, running_releases
 from ldptrace.server.schedule import ACTOR, DueRelease, tick
 from ldptrace.server.storage import Database, Session, StorageUnavailable
 from ldptrace.server.tokens import Token, holder
 from ldptrace.web.limits import Arriving, RateLimit, Settings
-from ldptrace.web.problems import Refused, ServerProblem
+from ldptrace.web.problems import Refused, ServerProblem, bad_request
 
 T = TypeVar("T")
 # Seconds between two looks after the database.
@@ -42,10 +43,14 @@ class State:
         self.metrics = Metrics()
         self.rate = RateLimit(settings.rate, settings.burst)
         self.arriving = Arriving()
+        # Uploads are few and large: together they may have the size of the largest one.
+        self.uploading = Arriving(settings.max_upload)
         self.intake = Intake(database, self.metrics.counted, settings.clock)
         self.ready = False
         # The intake has a thread of its own, so that nothing here can make devices wait.
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="requests")
+        # Reading an uploaded file may take minutes: one at a time, and beside everything else.
+        self._uploads = ThreadPoolExecutor(1, thread_name_prefix="uploads")
         self._releases: set[asyncio.Task[None]] = set()
         self._tries: Counter[DueRelease] = Counter()
         self._listener = Listener()
@@ -55,9 +60,21 @@ class State:
         state: State = request.app.state.shared
         return state
 
+    @staticmethod
+    def after(request: Request) -> str:
+        """The name after which a list of campaigns goes on; without the parameter `after` it begins."""
+        after = request.query_params.get("after", "")
+        if after and not is_name(after):
+            raise bad_request("after is the name of a campaign")
+        return after
+
     async def call(self, work: Callable[[], T]) -> T:
         """Run something that waits, for the database for example, in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+    async def upload(self, work: Callable[[], T]) -> T:
+        """Run the work on an uploaded file in a thread, after earlier uploads."""
+        return await asyncio.get_running_loop().run_in_executor(self._uploads, work)
 
     async def read(self, work: Callable[[Session], T]) -> T:
         """Read from the database; once more, with a new connection, if the first one was cut."""
@@ -167,4 +184,5 @@ class State:
             task.cancel()
         await asyncio.gather(*self._releases, return_exceptions=True)
         self._threads.shutdown()
+        self._uploads.shutdown(cancel_futures=True)
         self.database.close_all()

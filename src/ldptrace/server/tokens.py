@@ -22,6 +22,7 @@ SCOPES = ("read", "manage")
 # A token for every campaign, and for making new ones.
 EVERY = "*"
 MAX_ADMISSIONS = 1_000_000
+ADMISSION_LETTERS = 32
 _TOKEN = re.compile(r"ldpt_([0-9a-f]{8})_([0-9a-f]{64})")
 
 
@@ -110,7 +111,7 @@ def create_admissions(database: Database, campaign: str, count: int, *, actor: s
     """Make single-use admission tokens. From now on, the campaign counts only reports with a token."""
     if not 1 <= count <= MAX_ADMISSIONS:
         raise InputError(f"from 1 to {MAX_ADMISSIONS:,} admission codes can be made at once, got {count:,}")
-    texts = [secrets.token_hex(16) for _ in range(count)]
+    texts = [secrets.token_hex(ADMISSION_LETTERS // 2) for _ in range(count)]
     with database.writing() as session:
         known = find(session, campaign, lock=True)
         if known.state != "draft" and not known.admission:

@@ -2,7 +2,7 @@
 
 A plan that is not standing has rounds that an operator opens. A window of a standing plan is counted from a day before
 it begins until every device has had its time to answer it and `grace` to send (section 10 of the protocol); its row is
-made when its first report comes.
+made when its first report is accepted, so that reports that are refused leave nothing behind.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class CountedPlan:
 
 @dataclass(frozen=True)
 class OpenRound:
-    """A round or window with a locked row."""
+    """A round or window with a locked row, or a window that has none yet (`key` is None)."""
 
-    key: int
+    key: int | None
     plan: Plan
     # Which round of the plan it is, and which window of a standing one.
     number: int
@@ -75,7 +75,8 @@ def opened_rounds(session: Session, campaign: str, plans: Sequence[CountedPlan])
 
 
 def window_round(session: Session, campaign: str, plan: CountedPlan, window: int) -> OpenRound:
-    """Return the locked row of a window that is being counted, and make it if necessary."""
+    """Return the locked row of a window that is being counted. A window without a report has no row, and until the end
+    of the transaction nobody else makes it."""
     where = "campaign = ? AND plan = ? AND time_window = ?"
     select = f"SELECT {_COLUMNS} FROM rounds WHERE {where}{session.for_update}"
     found = session.row(select, campaign, plan.id, window)
@@ -84,14 +85,16 @@ def window_round(session: Session, campaign: str, plan: CountedPlan, window: int
         session.row(f"SELECT 1 FROM campaigns WHERE name = ?{session.for_update}", campaign)
         found = session.row(select, campaign, plan.id, window)
     if found is None:
-        [(number,)] = session.rows(
-            "SELECT coalesce(max(number) + 1, 0) FROM rounds WHERE campaign = ?", campaign
-        )
-        begin_round(session, campaign, number, plan.id, Tally.zero(plan.plan, 0, window))
-        session.run("UPDATE campaigns SET round = ? WHERE name = ?", number + 1, campaign)
-        found = session.row(select, campaign, plan.id, window)
-        assert found is not None
+        return OpenRound(None, plan.plan, 0, window, True, 0, 0, 0)
     return _round(plan.plan, list(found))
+
+
+def begin_window(session: Session, campaign: str, plan_id: str, round_: OpenRound) -> int:
+    """Make the row of a window that gets its first report, and return its key."""
+    [(number,)] = session.rows("SELECT coalesce(max(number) + 1, 0) FROM rounds WHERE campaign = ?", campaign)
+    key = begin_round(session, campaign, number, plan_id, Tally.zero(round_.plan, 0, round_.window))
+    session.run("UPDATE campaigns SET round = ? WHERE name = ?", number + 1, campaign)
+    return key
 
 
 def begin_round(session: Session, name: str, number: int, plan_id: str, zero: Tally) -> int:

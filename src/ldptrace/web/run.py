@@ -70,6 +70,8 @@ HEADERS_WITHIN = 15.0
 READ_WITHIN = 120.0
 # Requests of one connection that may wait for the answer to an earlier one.
 MAX_PIPELINED = 16
+# Headers of a request; browsers and proxies send a few dozen.
+MAX_HEADERS = 128
 # Bytes of a body that pay for one byte around them: chunks of 512 bytes and more may be as many as they like.
 BODY_PER_FRAME = 64
 # Seconds that running requests have when the server is told to stop.
@@ -114,6 +116,11 @@ class GuardedProtocol(HttpToolsProtocol):
             # The parser ends here, and the connection with it.
             raise ValueError(f"at most {MAX_PIPELINED} requests may wait for an answer")
         super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if len(self.headers) >= MAX_HEADERS:
+            raise ValueError(f"a request has at most {MAX_HEADERS} headers")
+        super().on_header(name, value)
 
     def on_body(self, body: bytes) -> None:
         self._head = max(0, self._head - len(body) - len(body) // BODY_PER_FRAME)

@@ -52,10 +52,21 @@ function leave(text = "") {
   say(text, text ? "bad" : "");
 }
 
+/** All campaigns that the token can see, answer by answer. */
+async function everyCampaign() {
+  const campaigns = [];
+  for (;;) {
+    const last = campaigns.at(-1)?.name;
+    const found = await (await ask(last === undefined ? "campaigns" : `campaigns?after=${last}`)).json();
+    campaigns.push(...found.campaigns);
+    if (!found.more || found.campaigns.length === 0) return { ...found, campaigns };
+  }
+}
+
 async function refresh() {
   if (!sessionStorage.getItem(KEY)) return;
   const turn = (state.asked += 1);
-  const found = await (await ask("campaigns")).json();
+  const found = await everyCampaign();
   // An answer that a later one has overtaken is out of date.
   if (turn < state.answered) return;
   state.answered = turn;

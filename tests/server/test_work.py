@@ -1,0 +1,264 @@
+"""The work of a request: how many functions run for it, against the size of each of its parts.
+
+Functions are counted, those of Python and those of C; no clock is read. A part that a stranger chooses may be as large
+as it likes: the work stays below a bound, or grows no faster than the bytes that were sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.standing import Standing
+from ldptrace.server import campaigns, devices, operators, registry
+from ldptrace.web import run
+from ldptrace.web.limits import MAX_ARRIVING, MAX_HEAD, Settings
+from server_kit import SINGLE, TELLING, TYPE, Client, of, opened, telling_report
+
+BASE = "/v1/campaigns/trips"
+MINUTE, DAY = 60, 86_400
+# Functions that a request with small parts calls, several times over.
+FEW = 6_000
+
+
+class Inline(Executor):
+    """Runs everything at once, in the thread that asks for it, where its functions are counted."""
+
+    def submit(self, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(work(*arguments, **options))
+        except BaseException as error:
+            future.set_exception(error)
+        return future
+
+
+class Application:
+    """The application, without a network, in one thread."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self._app: Any = client.app
+        self._loop = asyncio.new_event_loop()
+        self._life = self._app.inner.router.lifespan_context(self._app.inner)
+        self._loop.run_until_complete(self._life.__aenter__())
+        state = client.shared
+        for owner, name in ((state, "_threads"), (state, "_uploads"), (state.intake, "_thread")):
+            getattr(owner, name).shutdown()
+            setattr(owner, name, Inline())
+
+    def stop(self) -> None:
+        self._loop.run_until_complete(self._life.__aexit__(None, None, None))
+        self._loop.close()
+
+    def work(self, *request: Any) -> int:
+        """The work of a request after one like it, which has filled all caches."""
+        self.ask(*request)
+        counted = 0
+
+        def count(_: Any, event: str, __: Any) -> None:
+            nonlocal counted
+            counted += event in ("call", "c_call")
+
+        sys.setprofile(count)
+        try:
+            self.ask(*request)
+        finally:
+            sys.setprofile(None)
+        return counted
+
+    def ask(
+        self, method: str, path: str, headers: dict[str, str] | None = None, body: bytes = b""
+    ) -> tuple[int, bytes]:
+        return self._loop.run_until_complete(self._ask(method, path, headers or {}, body))
+
+    async def _ask(self, method: str, path: str, headers: dict[str, str], body: bytes) -> tuple[int, bytes]:
+        where, _, query = path.partition("?")
+        pairs = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
+        scope = {
+            "type": "http",
+            "method": method,
+            "path": where,
+            "raw_path": where.encode(),
+            "query_string": query.encode(),
+            "headers": [*pairs, (b"content-length", str(len(body)).encode())],
+            "client": ("127.0.0.1", 5000),
+            "server": ("test", 80),
+            "scheme": "http",
+            "http_version": "1.1",
+            "app": self._app.inner,
+        }
+        status, parts = 0, []
+
+        async def receive() -> dict[str, Any]:
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def send(message: Any) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            parts.append(message.get("body", b""))
+
+        await self._app(scope, receive, send)
+        return status, b"".join(parts)
+
+
+@pytest.fixture
+def application(tmp_path: Path) -> Iterator[Application]:
+    client = Client(tmp_path)
+    opened(client.database, "trips", TELLING)
+    found = Application(client)
+    yield found
+    found.stop()
+
+
+ROOM = MAX_HEAD - 2_000
+PARTS = {
+    "commas of admission": ("POST", f"{BASE}/reports", {**TYPE, "Ldptrace-Admission": "," * ROOM}),
+    "an admission code": ("POST", f"{BASE}/reports", {**TYPE, "Ldptrace-Admission": "a" * ROOM}),
+    "entity tags": ("GET", f"{BASE}/plan", {"If-None-Match": '"a",' * (ROOM // 4)}),
+    "a token": ("GET", "/v1/operator/campaigns", {"Authorization": "Bearer " + "ldpt_" * (ROOM // 5)}),
+    "a media type": ("POST", f"{BASE}/reports", {"Content-Type": ";" * ROOM}),
+    "a query": ("GET", f"/v1/campaigns?after={'a' * ROOM}", {}),
+    "a path": ("GET", "/v1/campaigns/" + "a" * ROOM, {}),
+    "folders of a path": ("GET", "/assets/" + "a/" * (ROOM // 2), {}),
+    "a number": ("GET", "/c/trips/release/" + "9" * ROOM, {}),
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_large_part_of_the_head_costs_little(application: Application, part: str) -> None:
+    assert application.work(*PARTS[part]) < FEW
+
+
+def test_admission_codes_cost_a_few_functions_each(application: Application) -> None:
+    """As many as fit: each is cut and hashed, and nothing more is done with it."""
+    most = ",".join(["ab" * 16] * devices.MOST_ADMISSIONS)
+    assert len(most) <= MAX_HEAD
+    headers = {**TYPE, "Ldptrace-Admission": most}
+    assert application.work("POST", f"{BASE}/reports", headers) < FEW + 10 * devices.MOST_ADMISSIONS
+    status, _ = application.ask("POST", f"{BASE}/reports", {**TYPE, "Ldptrace-Admission": most + ",a"})
+    assert status == 431
+
+
+def test_a_request_has_few_headers() -> None:
+    class Asked:
+        headers = [(b"a", b"")] * run.MAX_HEADERS
+
+    with pytest.raises(ValueError, match="at most 128 headers"):
+        run.GuardedProtocol.on_header(Asked(), b"a", b"")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", ["junk", "reports", "one id"])
+def test_a_body_costs_no_more_than_its_bytes(application: Application, kind: str) -> None:
+    def body(count: int) -> bytes:
+        if kind == "junk":
+            return bytes(len(telling_report(0)) * count)
+        return telling_report(7) * count if kind == "one id" else b"".join(map(telling_report, range(count)))
+
+    small, large = (application.work("POST", f"{BASE}/reports", TYPE, body(count)) for count in (500, 2_000))
+    assert large < 4.4 * small
+    assert large < FEW + len(body(2_000))
+
+
+@pytest.mark.slow
+def test_a_list_costs_the_same_for_many_campaigns(
+    application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No plan is read a second time, whoever asks and however many campaigns there are."""
+    database = application.client.database
+    for number in range(70):
+        campaigns.create(database, f"c{number}", of(SINGLE, f"c{number}"), actor="test")
+        campaigns.open_round(database, f"c{number}", actor="test")
+    read: list[str] = []
+    whole = Plan.from_json
+    monkeypatch.setattr(Plan, "from_json", lambda text: read.append(text) or whole(text))
+    asked = [("GET", "/v1/campaigns"), ("GET", "/v1/operator/campaigns", application.client.token)]
+    for request in asked:
+        application.ask(*request)
+        read.clear()
+        status, _ = application.ask(*request)
+        assert status == 200
+        assert read == []
+    assert registry.PLANS > devices.LISTED > operators.LISTED
+
+
+def test_a_list_goes_on_after_a_name(application: Application, monkeypatch: pytest.MonkeyPatch) -> None:
+    database = application.client.database
+    for name in ("a", "b"):
+        campaigns.create(database, name, of(TELLING, name), actor="test")
+        campaigns.open_round(database, name, actor="test")
+    campaigns.create(database, "draft", of(TELLING, "draft"), actor="test")
+    monkeypatch.setattr(devices, "LISTED", 2)
+    monkeypatch.setattr(operators, "LISTED", 2)
+
+    def names(path: str) -> tuple[list[str], bool]:
+        found = json.loads(application.ask("GET", path, application.client.token)[1])
+        return [one["name"] for one in found["campaigns"]], found["more"]
+
+    assert names("/v1/campaigns") == (["a", "b"], True)
+    assert names("/v1/campaigns?after=b") == (["trips"], False)
+    assert names("/v1/operator/campaigns?after=a") == (["b", "draft"], True)
+    assert names("/v1/operator/campaigns?after=draft") == (["trips"], False)
+    assert application.ask("GET", "/v1/campaigns?after=..")[0] == 400
+
+
+@pytest.mark.slow
+def test_reports_that_are_refused_make_no_windows(tmp_path: Path) -> None:
+    """A plan of minutes has 1,443 windows that are counted at once: junk for each of them leaves nothing."""
+    clock = 10 * DAY
+    client = Client(tmp_path, clock=lambda: float(clock))
+    every_minute = TELLING.changed(standing=Standing.of(MINUTE, epsilon=1, start=0))
+    plan = opened(client.database, "minutes", every_minute)
+    assert plan.standing is not None
+    windows = range(clock // MINUTE, clock // MINUTE + 40)
+    good = [telling_report(1, plan, window) for window in windows]
+    # The item is not one of the question: the first bytes are those of a report, and the last ones are not.
+    junk = [report[:-2] + b"\xff\xff" for report in good]
+    application = Application(client)
+    try:
+        for report in junk:
+            assert application.ask("POST", "/v1/campaigns/minutes/reports", TYPE, report)[0] == 400
+        application.ask("POST", "/v1/campaigns/minutes/reports", TYPE, b"".join(junk))
+        assert _rounds(client) == 0
+        assert application.ask("POST", "/v1/campaigns/minutes/reports", TYPE, good[0])[0] == 200
+        assert application.ask("POST", "/v1/campaigns/minutes/reports", TYPE, good[0])[0] == 409
+        assert _rounds(client) == 1
+        assert application.ask("POST", "/v1/campaigns/minutes/reports", TYPE, good[1] + junk[2])[0] == 200
+        assert _rounds(client) == 2
+    finally:
+        application.stop()
+
+
+def _rounds(client: Client) -> int:
+    with client.database.reading() as session:
+        [(count,)] = session.rows("SELECT count(*) FROM rounds")
+    return int(count)
+
+
+@pytest.mark.slow
+def test_uploads_may_be_as_large_as_they_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What arrives of reports has a bound of its own, which uploads do not share."""
+    size = MAX_ARRIVING + (2 << 20)
+    client = Client(tmp_path, max_upload=size)
+    opened(client.database, "trips", TELLING)
+    application = Application(client)
+    try:
+        path = "/v1/operator/campaigns/trips/roads/nodes.csv"
+        assert application.ask("PUT", path, client.token, bytes(size))[0] == 204
+        assert application.ask("PUT", path, client.token, bytes(size + 1))[0] == 413
+        assert client.shared.uploading.bytes == 0
+        monkeypatch.setattr("ldptrace.server.releases.MAX_ROADS", 150_000)
+        assert application.ask("PUT", path, client.token, bytes(90_000))[0] == 204
+        other = "/v1/operator/campaigns/trips/roads/edges.csv"
+        assert application.ask("PUT", other, client.token, bytes(90_000))[0] == 400
+    finally:
+        application.stop()
+    assert Settings().max_upload == 256 << 20
