@@ -1,9 +1,11 @@
 """Devices without a trip: what they cost, and how well their share is known.
 
-    python -m benchmarks.absent [--data FOLDER] [--roads NETWORK] [--repeats N] [--epsilon E]
+    python -m benchmarks.absent [trips] [--data FOLDER] [--roads NETWORK] [--repeats N] [--epsilon E]
+    python -m benchmarks.absent share [--data FOLDER] [--repeats N] [--epsilons E,E] [--grids N,auto]
 
-Trips of Oldenburg, or of a generated city, among more devices than trips: all others answer null. Scores are those of
-the trips alone; z is the error of the estimated share in its own standard errors.
+`trips`: trips of Oldenburg, or of a generated city, among more devices than trips; all others answer null. Scores are
+those of the trips alone; z is the error of the estimated share in its own standard errors. `share`: how often the
+estimated share is within two of its errors, for 20,000 devices of both, nobody or a fifth of them without a trip.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.data import oldenburg
+from benchmarks.data import DataSet, generated, oldenburg
 from benchmarks.tables import save
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
@@ -23,12 +25,37 @@ from ldptrace.curator.facts import Facts
 from ldptrace.errors import FitWarning
 from ldptrace.evaluation import Reference
 from ldptrace.models import fit_model
+from ldptrace.models.base import MobilityModel
 from ldptrace.protocol.grid import Bounds, Grid
+from ldptrace.protocol.plan import Plan
 from ldptrace.roads import RoadNetwork, read_roads
 from ldptrace.simulation import collect
 
 CASES = ((20_000, 100_000), (80_000, 100_000), (100_000, 100_000))
 SHOWN = ("density_error", "trip_error", "length_error")
+DEVICES, AT_HOME = 20_000, (0.0, 0.2)
+
+
+def fitted(
+    trips: Trajectories,
+    devices: int,
+    plan: Plan,
+    rng: np.random.Generator,
+    roads: RoadNetwork | None = None,
+) -> MobilityModel:
+    """The model of one collection among this number of devices."""
+    paths = CellPaths.from_trajectories(trips, plan.grid)
+    at_home = np.full(devices - len(trips), paths.offsets[-1])
+    everyone = CellPaths(paths.cells, np.concatenate([paths.offsets, at_home]), plan.grid)
+    return fit_model(Estimates.from_tally(plan, collect(plan, everyone, rng)), public=roads, rng=rng)
+
+
+def error_of(model: MobilityModel, truth: float) -> dict[str, float]:
+    """The stated share without a trip, its stated error, and its true error in stated ones."""
+    share = model.without_trip
+    assert share is not None
+    z = (max(share.value, 0.0) - truth) / share.std_error
+    return {"share": share.value, "std_error": share.std_error, "z": z}
 
 
 def run(
@@ -40,33 +67,73 @@ def run(
     epsilon: float = 1.0,
     roads: RoadNetwork | None = None,
 ) -> dict[str, float]:
-    """Scores of one collection among so many devices, and the error of the share in its standard errors."""
+    """Scores of one collection among this number of devices, and the error of the share in its standard errors."""
     rng, grid = np.random.default_rng(seed), Grid(bounds, 6)
     plan = Facts(devices, epsilon, bounds, grid=grid.n, for_map=roads is not None).plan()
-    paths = CellPaths.from_trajectories(trips, grid)
-    at_home = np.full(devices - len(trips), paths.offsets[-1])
-    everyone = CellPaths(paths.cells, np.concatenate([paths.offsets, at_home]), grid)
-    model = fit_model(Estimates.from_tally(plan, collect(plan, everyone, rng)), public=roads, rng=rng)
-    share = model.without_trip
-    assert share is not None
+    model = fitted(trips, devices, plan, rng, roads)
     scores = Reference.of(trips, grid, np.random.default_rng(0)).score(model.sample(len(trips), rng))
-    error = max(share.value, 0.0) - (1 - len(trips) / devices)
-    return {name: scores[name] for name in SHOWN} | {
-        "share": share.value,
-        "std_error": share.std_error,
-        "z": error / share.std_error,
+    return {name: scores[name] for name in SHOWN} | error_of(model, 1 - len(trips) / devices)
+
+
+def shares(data: DataSet, epsilon: float, n: int | None, at_home: float, repeats: int) -> dict[str, float]:
+    """How often the share of one setting is within two of its errors, and what is stated."""
+    plan = Facts(DEVICES, epsilon, data.bounds, grid=n or "auto").plan()
+    travelling = round(DEVICES * (1 - at_home))
+    found = []
+    for seed in range(1, repeats + 1):
+        trips = data.sample(travelling, seed).trajectories
+        found.append(error_of(fitted(trips, DEVICES, plan, np.random.default_rng(seed)), at_home))
+    z = np.array([each["z"] for each in found])
+    return {
+        "cells": plan.grid.n,
+        "share": float(np.mean([each["share"] for each in found])),
+        "std_error": float(np.mean([each["std_error"] for each in found])),
+        "rms_z": float(np.sqrt(np.mean(z**2))),
+        "within": int((np.abs(z) <= 2).sum()),
     }
 
 
+def share_table(options: argparse.Namespace) -> dict[str, dict[str, float]]:
+    """All settings, one line each."""
+    grids = [None if word == "auto" else int(word) for word in options.grids.split(",")]
+    results = {}
+    print(
+        f"{'':<12}{'eps':>5}{'grid':>6}{'cells':>7}{'at home':>9}{'share':>9}{'stated error':>14}  within two"
+    )
+    for data in (oldenburg(options.data, (1,)), generated(5, 100_000)):
+        for epsilon in (float(word) for word in options.epsilons.split(",")):
+            for n in grids:
+                for at_home in AT_HOME:
+                    found = shares(data, epsilon, n, at_home, options.repeats)
+                    print(
+                        f"{data.name:<12}{epsilon:>5g}{n or 'auto':>6}{found['cells']:>7.0f}{at_home:>9.0%}"
+                        f"{found['share']:>9.2%}{found['std_error']:>14.2%}{found['within']:>6.0f} of "
+                        f"{options.repeats} (rms {found['rms_z']:.2f})",
+                        flush=True,
+                    )
+                    results[f"{data.name} {epsilon:g} {n or 'auto'} {at_home:g}"] = found
+    within = sum(found["within"] for found in results.values())
+    print(f"within two stated errors: {within / (options.repeats * len(results)):.1%} of all collections")
+    return results
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", nargs="?", choices=("trips", "share"), default="trips")
     parser.add_argument("--data", type=Path)
     parser.add_argument("--roads", type=Path)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--epsilon", type=float, default=1.0)
+    parser.add_argument("--epsilons", default="1,5,20")
+    parser.add_argument("--grids", default="6,auto")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
     options = parser.parse_args()
     warnings.simplefilter("ignore", FitWarning)
+    if options.what == "share":
+        save(options.out / "absent_share.json", share_table(options))
+        return
     data = oldenburg(options.data, (1,))
     roads = None if options.roads is None else read_roads(options.roads)
     results = {}

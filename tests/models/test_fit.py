@@ -4,23 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
-from ldptrace.models.fit import (
-    COMPONENT,
-    LEAST,
-    Fit,
-    LargeTravelling,
-    fit_potentials,
-    travelling,
-    with_presence,
-)
+from ldptrace.models.fit import LEAST, Fit, LargeTravelling, fit_potentials, travelling
 from ldptrace.models.observation import Observation, first_guess
 from ldptrace.models.path.components import components
 from ldptrace.models.path.expectation import Expectation
-from ldptrace.models.prior import Prior, PriorComponent
+from ldptrace.models.prior import Prior
 from ldptrace.models.solver import LargePredictor
-from linear_kit import Line, prior
+from linear_kit import Line
 from path_kit import random_expectation
 
 FEW_ASKED = {"length": 1, "start": 1, "visits": 3}
@@ -45,10 +36,8 @@ def test_products_are_those_of_the_jacobian(rng: np.random.Generator) -> None:
     assert isinstance(large, LargeTravelling)
     assert isinstance(large, LargePredictor)
     products = large.products(asked)
-    matrix = {
-        name: np.hstack([0.4 * line.slopes[name], 0.4 * line.answers(asked)[name][:, None]]) for name in asked
-    }
-    direction = rng.normal(size=4)
+    matrix = {name: 0.4 * line.slopes[name] for name in asked}
+    direction = rng.normal(size=3)
     values = {name: rng.normal(size=len(rows)) for name, rows in matrix.items()}
     for name, found in products.apply(direction).items():
         assert found == pytest.approx(matrix[name] @ direction)
@@ -61,15 +50,6 @@ def test_products_are_those_of_the_jacobian(rng: np.random.Generator) -> None:
 
 def test_no_share_begins_at_nothing(rng: np.random.Generator) -> None:
     assert travelling(Line.drawn(rng), -0.2).with_trip == pytest.approx(LEAST)
-
-
-def test_the_prior_grows_by_one_potential_of_its_own() -> None:
-    grown = with_presence(prior(), 4.0)
-    assert grown.size == 4
-    assert [part.name for part in grown.components] == ["all", COMPONENT]
-    assert grown.root(np.array([1.0, 4.0])).spread(np.ones(4)).tolist() == [1, 1, 1, 4]
-    sparse = with_presence(Prior([PriorComponent("all", csr_array(np.eye(3)))]))
-    assert sparse.basis.toarray().tolist() == np.eye(4).tolist()
 
 
 ASKED = {"length": 1, "start": 1, "end": 1, "terminals": 2, "visits": 3, "moves": 3, "links": 3, "turns": 1}
@@ -166,7 +146,26 @@ def test_the_share_without_a_trip_is_found_with_its_error(rng: np.random.Generat
         # Trips are those of the devices that had one.
         exact = {each.name: each.frequencies for each in observations(truth, 1e-4)}
         assert np.abs(fit.expected["visits"] / fit.with_trip - exact["visits"]).max() < 0.1
-    assert "devices with a trip" not in fit.scales
+
+
+def test_a_misfit_is_not_taken_for_people_at_home(rng: np.random.Generator) -> None:
+    """Devices name three in ten fewer cells and links than any path would: no share of people at home explains that,
+    because everybody has a length, a start and an end."""
+    truth = random_expectation(3, 8, rng, scale=0.5)
+    for share in (0.0, 0.3):
+        answers = [
+            replace(each, frequencies=0.7 * each.frequencies) if each.name in {"visits", "links"} else each
+            for each in with_share(truth, share, 1e-6, rng)
+        ]
+        fit = fitted(truth, answers)
+        totals = first_guess(answers)
+        assert abs(fit.share.value - totals.value) < totals.std_error
+        assert fit.share.std_error == totals.std_error
+        assert fit.with_trip == pytest.approx(1 - share, abs=0.01)
+        # The model alone would take much of it for people at home, and it says so.
+        assert fit.share.by_model is not None
+        assert fit.share.by_model > share + 0.05
+    assert fitted(truth, with_share(truth, 0.3, 1e-6, rng)).share.by_model is None
 
 
 def test_where_no_question_says_how_many_there_are_everybody_has_a_trip(rng: np.random.Generator) -> None:

@@ -24,7 +24,7 @@ from ldptrace.protocol.questions import Visits
 
 def estimate(nulls: float | None) -> Estimate:
     error = None if nulls is None else 0.1
-    return Estimate(Visits(2, 3), np.array([0.5, 0.2, 0.1, 0.4]), np.full(4, 0.1), 1000, nulls, error)
+    return Estimate(Visits(2, 3), np.array([0.5, 0.2, 0.1, 0.4]), np.full(4, 0.1), 10**9, nulls, error)
 
 
 def test_empty_places_tell_the_mean_number_of_items() -> None:
@@ -36,6 +36,11 @@ def test_empty_places_tell_the_mean_number_of_items() -> None:
     unsaid = Observation.of(estimate(nulls=None))
     assert unsaid.total is None
     assert unsaid.filled == pytest.approx((1.2, 0.04))
+
+
+def test_whom_was_asked_is_chance_too() -> None:
+    few = Observation.of(replace(estimate(nulls=None), users=98, frequencies=np.array([0.5, 0.0, -0.1, 1.2])))
+    assert few.variances == pytest.approx(0.01 + np.array([0.25, 0.0099, 0.0099, 0.0099]) / 98)
 
 
 def test_empty_places_that_are_known_less_well_than_the_items_say_nothing() -> None:
@@ -93,9 +98,19 @@ def test_a_share_below_zero_is_shown_as_none() -> None:
     assert Share(-0.03, 0.01).trips(1000) == 1000
 
 
+def test_it_says_what_the_model_would_take_it_for() -> None:
+    assert Share(0.2, 0.01).lines == ["20.0 % (standard error 1.0 %) of the devices had no trip."]
+    first, second = Share(0.2, 0.01, 0.523).lines
+    assert first.startswith("20.0 %")
+    assert "take what it misses for 52.3 % without a trip" in second
+
+
 def test_a_document_keeps_it_and_what_is_none_is_refused() -> None:
     share = Share(0.25, 0.03)
     assert Share.restored(share.document()) == share
+    assert set(share.document()) == {"value", "std_error"}
+    doubtful = Share(0.25, 0.03, 0.52)
+    assert Share.restored(doubtful.document()) == doubtful
     assert Share.restored(None) is None
     for broken in ({"value": math.nan, "std_error": 0.1}, {"value": 0.1, "std_error": 0.0}):
         with pytest.raises(ValueError, match="share of devices"):

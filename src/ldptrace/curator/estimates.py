@@ -167,8 +167,21 @@ def nulls_error(channel: Randomizer, reports: float, users: float, nulls: float)
     most = channel.capacity * reports / users
     empty = min(max(nulls / most, 0.0), 1.0)
     noise = empty * _variance(channel, channel.capacity) + (1 - empty) * _variance(channel, 0)
-    sampled = empty * (1 - empty) * most**2
-    return math.sqrt(noise * reports / users**2 + sampled / users)
+    sampled = float(choice_variance(empty, users)) * most**2
+    return math.sqrt(noise * reports / users**2 + sampled)
+
+
+def choice_variance(share: Floats | float, users: float) -> Floats | float:
+    """Variance of the share of the users asked, who are chosen at random, around the share of all users.
+
+    As if two more were asked and one of them had the item: that nobody has it among those asked does not prove that
+    nobody has.
+
+    >>> round(float(choice_variance(0.5, 100)), 6), choice_variance(0.0, 98) > 0
+    (0.0025, True)
+    """
+    likely = (share * users + 1) / (users + 2)
+    return likely * (1 - likely) / users
 
 
 def _variance(channel: Randomizer, empty: int) -> float:

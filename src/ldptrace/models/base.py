@@ -164,8 +164,8 @@ class MobilityModel(ABC):
 
     @property
     def share_lines(self) -> list[str]:
-        """What is known of devices without a trip, in a sentence."""
-        return [] if self.without_trip is None else [f"{self.without_trip}."]
+        """What is known of devices without a trip, in sentences."""
+        return [] if self.without_trip is None else self.without_trip.lines
 
     def save(self, path: str | Path, *, release: Mapping[str, Any] | None = None) -> None:
         """Write the model as a versioned .npz of plain arrays with a JSON header; never a pickle.

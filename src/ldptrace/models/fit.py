@@ -5,9 +5,10 @@ prior of `ldptrace.models.prior`. The potentials are the most probable ones (Gau
 the prior's components those of `ldptrace.models.evidence`. Nothing is clipped, and nothing is tuned by hand to a
 data set. Any model that computes expected answers can be fitted (`docs/explanation/path-model.md`, "The fit").
 
-Devices without a trip are one more parameter of every model. Such a device answers null to every question, so each
-expected answer is t times what the trips alone give, t the share of devices with a trip. Its logarithm is a potential
-like every other (`Travelling`): its column of the Jacobian is the expected answers themselves.
+Devices without a trip answer null to every question, so each expected answer is t times what the trips alone give, t
+the share of devices with a trip (`Travelling`). It is not one of the potentials: what a model cannot explain would be
+taken for people at home. It follows from the questions that every trip answers with exactly one item, whose totals need
+no model, and from the other answers as far as the model agrees (`_share`).
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ import numpy as np
 
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.models.linear import one_thread
-from ldptrace.models.observation import Observation, Share, first_guess
-from ldptrace.models.prior import Prior, PriorComponent
+from ldptrace.models.observation import CLEAR, Observation, Share, first_guess
+from ldptrace.models.prior import Prior
 from ldptrace.models.solver import (
+    INEXACT,
     DenseSolver,
     JacobianProducts,
     LargePredictor,
@@ -32,33 +34,24 @@ from ldptrace.models.solver import (
     Solver,
 )
 
-# Standard deviation of log t around its first guess: weak, a factor of twenty either way.
-SPREAD = 3.0
 # The smallest share with a trip that a fit begins from.
 LEAST = 0.02
-COMPONENT = "devices with a trip"
 
 
 @dataclass(frozen=True, eq=False)
 class Travelling(Generic[Model]):
-    """A model of trips, asked of devices of which the share exp(`guess` + x) has one; x is the last potential."""
+    """A model of trips, asked of devices of which the share `with_trip` has one."""
 
     trips: Model
-    guess: float
-    log_share: float = 0.0
-
-    @property
-    def with_trip(self) -> float:
-        """t, the share of devices with a trip."""
-        return math.exp(self.guess + self.log_share)
+    with_trip: float
 
     @property
     def potentials(self) -> Floats:
-        return np.append(self.trips.potentials, self.log_share)
+        return self.trips.potentials
 
     def moved(self, step: Floats) -> Any:
         """The model with other potentials."""
-        return replace(self, trips=self.trips.moved(step[:-1]), log_share=self.log_share + float(step[-1]))
+        return replace(self, trips=self.trips.moved(step))
 
     def answers(self, capacities: Mapping[str, int]) -> dict[str, Floats]:
         """Expected items per device."""
@@ -71,9 +64,7 @@ class SmallTravelling(Travelling[Any]):
     def jacobian(self, capacities: Mapping[str, int]) -> tuple[dict[str, Floats], dict[str, Floats]]:
         trips: SmallPredictor = self.trips
         rows, left = trips.jacobian(capacities)
-        answers = self.answers(capacities)
-        columns = {name: (answers[name] * left[name])[:, None] for name in capacities}
-        return {name: np.hstack([self.with_trip * rows[name], columns[name]]) for name in capacities}, left
+        return {name: self.with_trip * rows[name] for name in capacities}, left
 
 
 class LargeTravelling(Travelling[Any]):
@@ -81,9 +72,7 @@ class LargeTravelling(Travelling[Any]):
 
     def products(self, capacities: Mapping[str, int]) -> TravellingProducts:
         trips: LargePredictor = self.trips
-        products = trips.products(capacities)
-        own = {name: found * products.left[name] for name, found in trips.answers(capacities).items()}
-        return TravellingProducts(products, self.with_trip, own)
+        return TravellingProducts(trips.products(capacities), self.with_trip)
 
     def pools(self, name: str) -> Ints:
         trips: LargePredictor = self.trips
@@ -92,48 +81,26 @@ class LargeTravelling(Travelling[Any]):
 
 @dataclass(frozen=True, eq=False)
 class TravellingProducts:
-    """Products with the Jacobian of `LargeTravelling`: those of the trips, and a column of their expected answers."""
+    """Products with the Jacobian of `LargeTravelling`."""
 
     trips: JacobianProducts
     with_trip: float
-    own: dict[str, Floats]
 
     @property
     def left(self) -> dict[str, Floats]:
         return self.trips.left
 
     def apply(self, direction: Floats) -> dict[str, Floats]:
-        found = self.trips.apply(direction[:-1])
-        return {
-            name: self.with_trip * (answer + direction[-1] * self.own[name]) for name, answer in found.items()
-        }
+        return {name: self.with_trip * answer for name, answer in self.trips.apply(direction).items()}
 
     def apply_transposed(self, values: Mapping[str, Floats]) -> Floats:
-        own = sum(float(value @ self.own[name]) for name, value in values.items())
-        return self.with_trip * np.append(self.trips.apply_transposed(values), own)
+        return self.with_trip * self.trips.apply_transposed(values)
 
 
 def travelling(trips: Model, with_trip: float) -> Travelling[Model]:
-    """A model of trips and a first guess of the share of devices with one."""
+    """A model of trips, and the share of devices with one."""
     kind = LargeTravelling if isinstance(trips, LargePredictor) else SmallTravelling
-    return kind(trips, math.log(max(with_trip, LEAST)))
-
-
-def with_presence(prior: Prior, variance: float = SPREAD**2) -> Prior:
-    """The prior with one more potential: the logarithm of the share with a trip."""
-    last = np.zeros((prior.size + 1, 1))
-    last[-1] = 1
-    grown = [replace(part, basis=_grown(part.basis)) for part in prior.components]
-    return Prior([*grown, PriorComponent(COMPONENT, last, variance, fixed=True)])
-
-
-def _grown(basis: Any) -> Any:
-    """A basis with one more row of zeros, sparse if it was."""
-    if isinstance(basis, np.ndarray):
-        return np.pad(basis, ((0, 1), (0, 0)))
-    from scipy.sparse import csr_array, vstack
-
-    return csr_array(vstack([basis, csr_array((1, basis.shape[1]))]))
+    return kind(trips, min(max(with_trip, LEAST), 1.0))
 
 
 # Rounds at most, and in a stream, where the next fit goes on from this one.
@@ -145,6 +112,8 @@ LEARNING, RELEARNING, CONTINUED_LEARNING = 4, 2, 1
 TOLERANCE, NEAR = 0.5, 10.0
 # Steps after the first two, in a stream after the first, fall short on purpose: full ones swing around the fit.
 _RELAXED = 0.6
+# Standard errors by which the share without a trip may differ between totals and model.
+AGREED = 2.0
 # Variance of potentials that are held at zero.
 _HELD = 1e-9
 
@@ -178,7 +147,7 @@ class Fit(Generic[Model]):
     @property
     def scales(self) -> dict[str, float]:
         """Standard deviations of the components of the potentials."""
-        return {name: math.sqrt(found) for name, found in self.variances.items() if name != COMPONENT}
+        return {name: math.sqrt(found) for name, found in self.variances.items()}
 
 
 def fit_potentials(
@@ -201,12 +170,10 @@ def fit_potentials(
     with_trip = 1.0
     if guess.clear:
         with_trip = 1 - (guess if before is None else before.share).value
-    # Without a clear share there is none: with few answers it would only overfit.
-    grown = with_presence(_answerable(prior, observations), SPREAD**2 if guess.clear else _HELD)
     with one_thread():
         return _fitted(
             travelling(here, with_trip),
-            grown,
+            _answerable(prior, observations),
             observations,
             _Rounds.of(before, briefly),
             progress,
@@ -218,18 +185,20 @@ def judged(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) -> 
 
     With J the Jacobian at the fit and K the prior's covariance, the latter is tr (K^-1 + J^T J)^-1 J^T J.
     """
-    solver, logs = solver_at(fit, prior, observations)
+    solver, here, logs = solver_at(fit, prior, observations)
     with one_thread():
-        return solver.misfit(travelling(fit.model, fit.with_trip)), solver.freedom(logs)
+        return solver.misfit(here), solver.freedom(logs)
 
 
-def solver_at(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) -> tuple[Solver[Any], Floats]:
-    """The solver with the derivatives at a fit, and the logarithms of the variances that it found."""
-    grown, here = with_presence(prior), travelling(fit.model, fit.with_trip)
-    solver = _solver(here, grown, observations)
+def solver_at(
+    fit: Fit[Any], prior: Prior, observations: Sequence[Observation]
+) -> tuple[Solver[Any], Travelling[Any], Floats]:
+    """The solver with the derivatives at a fit, the fit, and the logarithms of the variances that it found."""
+    here = travelling(fit.model, fit.with_trip)
+    solver = _solver(here, prior, observations)
     with one_thread():
         solver.linearise(here)
-    return solver, np.log([fit.variances[part.name] for part in grown.components])
+    return solver, here, np.log([fit.variances[part.name] for part in prior.components])
 
 
 @dataclass(frozen=True)
@@ -269,7 +238,8 @@ def _fitted(
     if not observations:
         variances = dict(zip(names, np.exp(logs).tolist(), strict=True))
         return Fit(here.trips, {}, variances, 0, 0.0, 1.0, first_guess([]))
-    solver = _solver(here, prior, observations)
+    solver, share = _solver(here, prior, observations), None
+    clear = first_guess(observations).clear
     for number in range(1, rounds.most + 1):
         if progress is not None:
             progress(number, rounds.most)
@@ -279,30 +249,52 @@ def _fitted(
             # Half a step, later on: what is most likely near one fit is not quite so near the next.
             logs = learned if number <= 2 else (logs + learned) / 2
         here, change = solver.descend(here, logs, 1.0 if number <= rounds.full else _RELAXED)
-        if number >= rounds.learning and change < TOLERANCE:
+        if number < rounds.learning:
+            continue
+        # Without a clear share there is none: with few answers it would only overfit.
+        if clear:
+            share = _share(here, solver, logs)
+            there = travelling(here.trips, 1 - share.value)
+            change = max(change, float(np.abs(solver.growth(there) - solver.growth(here)).max()))
+            here = there
+        if change < TOLERANCE:
             break
     variances = {name: float(np.exp(log)) for name, log in zip(names, logs, strict=True)}
-    share = _share(here, solver, logs)
+    share = share or _share(here, solver, logs)
     return Fit(here.trips, solver.expected(here), variances, number, change, here.with_trip, share)
 
 
 def _share(here: Travelling[Any], solver: Solver[Any], logs: Floats) -> Share:
-    """The share without a trip with its error, all other potentials unknown too; one step on where it was held.
+    """The share without a trip with its error, by the totals and by the model.
 
-    The error of the fit holds if the model can express every path, which no model of cells quite can. It is never
-    stated below that of the totals alone, which need no model.
+    Totals of the questions that every trip answers once need no model. What all other answers say depends on the model,
+    and counts the less the more it differs from the totals: a misfit must not be taken for people at home. The error is
+    never stated below that of the totals alone, because the model can be wrong where they do not show it.
     """
-    guess = first_guess(solver.observations)
-    if not guess.known:
+    totals = first_guess(solver.observations)
+    if not totals.known:
         return first_guess([])
-    last = np.append(np.zeros(len(here.potentials) - 1), 1.0)
-    change, beyond = solver.beyond(last, np.append(logs[:-1], math.log(_HELD)))
-    precision = beyond + 1 / SPREAD**2
-    step = 0.0
-    if logs[-1] <= math.log(_HELD):
-        step = float(change @ solver.misfit(here)) / precision
-    with_trip = here.with_trip * (1 + step)
-    return Share(1 - with_trip, max(here.with_trip / math.sqrt(precision), guess.std_error))
+    # All of it is about x, the logarithm of the share with a trip less that of `here`: estimates with their variances.
+    by_totals, variance = _log_of(totals, here)
+    growth = solver.growth(here)
+    _, precision = solver.beyond(growth, logs)
+    own, own_variance = _log_of(first_guess(solver.weighted()), here)
+    rest = precision - 1 / own_variance
+    if rest <= 0:
+        return totals
+    by_model = (float(growth @ solver.misfit(here)) - own / own_variance) / rest
+    own_doubt, square = 1 / rest + INEXACT**2, (by_model - by_totals) ** 2
+    # Up to `AGREED` standard errors the two agree; beyond, what the model says is as doubtful as makes it so.
+    doubt = max(square / AGREED**2 - variance, own_doubt)
+    found = (by_totals / variance + by_model / doubt) / (1 / variance + 1 / doubt)
+    differs = square > CLEAR**2 * (variance + own_doubt)
+    mistaken = 1 - here.with_trip * math.exp(min(by_model, 1.0)) if differs else None
+    return Share(1 - here.with_trip * (1 + found), totals.std_error, mistaken)
+
+
+def _log_of(share: Share, here: Travelling[Any]) -> tuple[float, float]:
+    """A share as a change of the logarithm of the share with a trip, and its variance."""
+    return (1 - share.value) / here.with_trip - 1, (share.std_error / here.with_trip) ** 2
 
 
 def _solver(here: Model, prior: Prior, observations: Sequence[Observation]) -> Solver[Model]:

@@ -23,7 +23,7 @@ from ldptrace.models.evidence import Spread, climbed
 from ldptrace.models.linear import Root
 from ldptrace.models.observation import Observation
 from ldptrace.models.prior import Prior
-from ldptrace.models.solver import CHORDS, SMALL, LargePredictor, Model, Solver
+from ldptrace.models.solver import CHORDS, INEXACT, SMALL, LargePredictor, Model, Solver
 
 # Reading the rows is what takes the time, so they are of single precision, as long as it tells the 1 of the equations
 # from nothing beside the largest square of a row.
@@ -74,8 +74,6 @@ class Preconditioner:
 
 # Products of a step at most, and the part of the equations' right side that may be left over.
 PRODUCTS, LEFT_OVER = 40, 0.01
-# The part of an answer that the model cannot express.
-INEXACT = 0.03
 # A step is made in full, or else that much of it: where it brings so much of what the equations promise, or, the
 # shortest, anything. How often it is damped more, tenfold each time.
 SHARES, KEPT, DAMPINGS = (1.0, 0.6, 0.3), 0.25, 8
@@ -267,8 +265,8 @@ class IterativeSolver(Solver[Model]):
 
         return np.array(map_chunks(drawn, count, 1))
 
-    def beyond(self, direction: Floats, logs: Floats) -> tuple[Floats, float]:
-        sizes, change = np.exp(logs / 2)[self.prior.owner], self.apply(direction)
+    def beyond(self, change: Floats, logs: Floats) -> tuple[Floats, float]:
+        sizes = np.exp(logs / 2)[self.prior.owner]
         right = sizes * (self.prior.basis.T @ self.apply_transposed(change))
-        others = self.prior.basis @ (sizes * self._solved(right, sizes))
-        return change, float(change @ (change - self.apply(others)))
+        nearest = self.prior.basis @ (sizes * self._solved(right, sizes))
+        return nearest, float(change @ (change - self.apply(nearest)))

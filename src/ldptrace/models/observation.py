@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ldptrace.core.arrays import Floats
-from ldptrace.curator.estimates import Estimate, Estimates
+from ldptrace.curator.estimates import Estimate, Estimates, choice_variance
 from ldptrace.errors import FitWarning, InputError
 
 # False-alarm probability of the warning that a fit is poor.
@@ -24,10 +24,10 @@ REPLICATES = 24
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """One question's answers, per user asked: unbiased frequencies with their variances.
+    """One question's answers, per user: unbiased frequencies with their variances.
 
-    `most` is the most items a user names. `total` is the mean number of items named with its variance, where the
-    empty places were counted too.
+    The variances are those of the noise and of the choice of the users asked. `most` is the most items a user names.
+    `total` is the mean number of items named with its variance, where the empty places were counted too.
     """
 
     name: str
@@ -45,7 +45,8 @@ class Observation:
 
     @staticmethod
     def of(estimate: Estimate) -> Observation:
-        question, variances = estimate.question, estimate.std_errors**2
+        question, shares = estimate.question, np.clip(estimate.frequencies, 0, 1)
+        variances = estimate.std_errors**2 + choice_variance(shares, estimate.users)
         total = None
         if estimate.nulls is not None and estimate.nulls_error is not None:
             # Items and empty places add up to a constant, so items are not independent: their sum is known better than
@@ -184,10 +185,13 @@ class Share:
     20.4 % (standard error 1.2 %) of the devices had no trip
     >>> Share(0.204, 0.012).trips(100_000), Share(0.004, 0.012).trips(100_000)
     (79600, 100000)
+
+    `by_model` is what the model would take it for, where that is another one: the model misses some answers.
     """
 
     value: float
     std_error: float
+    by_model: float | None = None
 
     @property
     def known(self) -> bool:
@@ -207,16 +211,31 @@ class Share:
         said = f"{min(max(self.value, 0), 1):.1%} (standard error {self.std_error:.1%}) of the devices had no trip"
         return (said if self.clear else f"{said}, which noise explains").replace("%", " %")
 
+    @property
+    def lines(self) -> list[str]:
+        """The share in a sentence, and what the model has to do with it, where it misses some answers."""
+        if self.by_model is None:
+            return [f"{self}."]
+        mistaken = f"{min(max(self.by_model, 0), 1):.1%}".replace("%", " %")
+        return [
+            f"{self}.",
+            f"The model does not explain all answers, and would take what it misses for {mistaken} without a trip. The "
+            "share above is that of the questions that every trip answers once, which need no model.",
+        ]
+
     def document(self) -> dict[str, float]:
         """Plain data for files and promises."""
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
     @staticmethod
     def restored(found: Mapping[str, Any] | None) -> Share | None:
         """From the plain data of a file, checked."""
         if found is None:
             return None
-        share = Share(float(found["value"]), float(found["std_error"]))
+        by_model = found.get("by_model")
+        share = Share(
+            float(found["value"]), float(found["std_error"]), None if by_model is None else float(by_model)
+        )
         if not (math.isfinite(share.value) and 0 < share.std_error < VAGUE):
             raise ValueError(
                 f"a share of devices is a number and has an error below {VAGUE}, got {dict(found)}"

@@ -13,6 +13,7 @@ in the potentials, as the answers are in the fit, and each trip counts with the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 
 from ldptrace.core.arrays import Floats
 from ldptrace.core.paths import CellPaths
-from ldptrace.models.fit import Fit, solver_at, travelling
+from ldptrace.models.fit import Fit, solver_at
 from ldptrace.models.linear import one_thread
 from ldptrace.models.observation import REPLICATES, Observation
 from ldptrace.models.prior import Prior
@@ -37,12 +38,15 @@ def redrawn(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) ->
     """
     if not observations:
         return None
-    solver, logs = solver_at(fit, prior, observations)
+    solver, here, logs = solver_at(fit, prior, observations)
+    rng = np.random.default_rng(0)
     with one_thread():
         # On large grids each draw takes about as long as a step of the fit.
         count = REPLICATES if isinstance(solver, DenseSolver) else REPLICATES // 2
-        drawn = solver.changes(travelling(fit.model, fit.with_trip), logs, count, np.random.default_rng(0))
-    return drawn[:, :-1]
+        drawn = solver.changes(here, logs, count, rng)
+        # With more devices that have a trip, each of them answers less.
+        nearest, precision = solver.beyond(solver.growth(here), logs)
+    return drawn - np.outer(rng.standard_normal(count) / math.sqrt(max(precision, 1.0)), nearest)
 
 
 def path_ratios(paths: CellPaths, length: Floats, draws: Floats, *, linear: bool = False) -> Ratios:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Generic, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
@@ -23,6 +24,8 @@ from ldptrace.models.prior import Prior, PriorRoot
 CHORDS, SMALL = 3, 0.1
 # Steps of single potentials, and how far a step is shortened that leads to worse.
 LONGEST_STEP, SHORTEST_SHARE = 1.0, 0.03
+# The part of an answer that no model of cells can express.
+INEXACT = 0.03
 # Draws of potentials for each draw of the prior's variances: the latter take the time.
 TOGETHER = 2
 
@@ -114,9 +117,26 @@ class Solver(ABC, Generic[Model]):
         return self.draws(logs, count, rng)
 
     @abstractmethod
-    def beyond(self, direction: Floats, logs: Floats) -> tuple[Floats, float]:
-        """What a step in a direction changes the answers by, J d, and how much of it no other step could, squared:
-        d^T J^T (1 - J (K^-1 + J^T J)^-1 J^T) J d."""
+    def beyond(self, change: Floats, logs: Floats) -> tuple[Floats, float]:
+        """The potentials that come nearest to a change c of the answers, and how much of it none come to, squared:
+        (K^-1 + J^T J)^-1 J^T c and c^T (1 - J (K^-1 + J^T J)^-1 J^T) c."""
+
+    def growth(self, at: Model) -> Floats:
+        """How the answers, in standard errors, change with the logarithm of a factor of all of them."""
+        return self.stacked(self.expected(at)) / self.errors
+
+    def weighted(self) -> list[Observation]:
+        """The observations with the variances that the steps use."""
+        found, at = [], 0
+        for seen in self.observations:
+            variances = self.errors[at : at + len(seen.frequencies)] ** 2
+            at += len(variances)
+            total = seen.total
+            if total is not None:
+                total = (total[0], float(self.errors[at]) ** 2)
+                at += 1
+            found.append(replace(seen, variances=variances, total=total))
+        return found
 
     def expected(self, at: Model) -> dict[str, Floats]:
         """Expected answers, repeats taken away."""
@@ -200,10 +220,9 @@ class DenseSolver(Solver[Model]):
         inverted = _seen_covariance(root, self.jacobian).inverted
         return len(inverted) - float(np.vdot(inverted, inverted))
 
-    def beyond(self, direction: Floats, logs: Floats) -> tuple[Floats, float]:
-        change = self.jacobian @ direction
-        others = self._solver(self.prior.root(np.exp(logs)))(change @ self.jacobian)
-        return change, float(change @ (change - self.jacobian @ others))
+    def beyond(self, change: Floats, logs: Floats) -> tuple[Floats, float]:
+        nearest = self._solver(self.prior.root(np.exp(logs)))(change @ self.jacobian)
+        return nearest, float(change @ (change - self.jacobian @ nearest))
 
     def draws(self, logs: Floats, count: int, rng: np.random.Generator) -> Floats:
         return self._draws(logs, count, rng, np.zeros(len(self.jacobian)))

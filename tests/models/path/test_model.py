@@ -13,6 +13,7 @@ from ldptrace.core.area import Area
 from ldptrace.core.paths import CellPaths
 from ldptrace.curator import Estimates
 from ldptrace.errors import FitWarning, FormatError, InputError
+from ldptrace.generators import city
 from ldptrace.models.path.model import PathModel
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -146,6 +147,28 @@ def test_turns_nobody_was_asked_about_stay_out_of_the_model(
         warnings.simplefilter("ignore", FitWarning)
         model = PathModel.fit(without)
     assert np.abs(model.turn).max() < 1e-3 < np.abs(fitted.turn).max()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("at_home", [0.0, 0.2])
+def test_answers_without_noise_say_how_many_had_no_trip(at_home: float) -> None:
+    """Trips of a city are no chain of moves: what the model misses of nearly exact answers is not people at home.
+
+    Within five stated errors in each of three collections, as often as one test in half a million is not."""
+    trips = city(round(20_000 * (1 - at_home)), seed=5)
+    plan = Plan.single_report(Grid((0, 0, 20_000, 20_000), 6), 20.0)
+    paths = CellPaths.from_trajectories(trips, plan.grid)
+    ends = np.concatenate([paths.offsets, np.full(20_000 - len(paths), paths.offsets[-1])])
+    everyone = CellPaths(paths.cells, ends, plan.grid)
+    for seed in range(3):
+        model = PathModel.fit(
+            Estimates.from_tally(plan, collect(plan, everyone, np.random.default_rng(seed)))
+        )
+        share = model.without_trip
+        assert share is not None
+        assert abs(share.value - at_home) < 5 * share.std_error
+        assert share.std_error < 0.02
+        assert model.trips(20_000) == pytest.approx(20_000 * (1 - at_home), abs=5 * 20_000 * share.std_error)
 
 
 COAST = Area.of([[[(0, 0), (3.4, 0), (2.6, 1.2), (1.4, 1.4), (0.6, 4.0), (0, 4)]]])

@@ -87,5 +87,5 @@ def test_a_fit_goes_on_where_another_ended(estimates: Estimates) -> None:
     second = Fitted.of(routes, cut, estimates, seen, first)
     assert second.fit.rounds < first.fit.rounds
     for name, answers in first.fit.expected.items():
-        np.testing.assert_allclose(second.fit.expected[name], answers, atol=0.01)
+        np.testing.assert_allclose(second.fit.expected[name], answers, atol=0.02)
     assert first.scales().shape == (first.fit.model.places,)
