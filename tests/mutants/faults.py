@@ -271,7 +271,7 @@ SERVERS = [
     Fault("server: ids are not erased", f"{_SERVER}/seen.py", 'session.run(f"DELETE FROM ids WHERE {_BETWEEN}", round_key, low, high)\n\n\n_BETWEEN', "pass\n\n\n_BETWEEN", SQLITE),
     Fault("server: a commit is not synced", _SQLITE, "synchronous = FULL", "synchronous = NORMAL", SQLITE),
     Fault("server: half-sent bodies fill the memory", "src/ldptrace/web/limits.py", "        self.bytes += more\n", "", "tests/web/test_limits.py"),
-    Fault("server: a failure delays everybody", f"{_SERVER}/intake.py", "            task = asyncio.create_task(self._later(campaign, group, attempt))", "            await (task := asyncio.create_task(self._later(campaign, group, attempt)))", f"{SERVER}/test_intake.py"),
+    Fault("server: a failure delays everybody", "src/ldptrace/web/intake.py", "            task = asyncio.create_task(self._later(campaign, group, attempt))", "            await (task := asyncio.create_task(self._later(campaign, group, attempt)))", "tests/web/test_intake.py"),
     Fault("server: campaigns share a plan", f"{_SERVER}/campaigns.py", "        return plan.changed(campaign=CampaignName.fresh(name))", "        return plan", f"{SERVER}/test_campaigns.py"),
     Fault("server: any window is counted", f"{_SERVER}/windows.py", "return begun and first <= now < last", "return begun and first <= now", f"{SERVER}/test_windows.py"),
     Fault("server: a plan that was replaced goes on", f"{_SERVER}/windows.py", "return begun and first <= now < last", "return first <= now < last", f"{SERVER}/test_windows.py {SERVER}/test_standing.py"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ldptrace.protocol.plan import Plan
-from ldptrace.server.intake import Intake
 from ldptrace.server.storage.sqlite import SqliteSession
+from ldptrace.web.intake import Intake
 from server_kit import SINGLE, TYPE, Client, code, drawn, opened
 
 

@@ -3,34 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
 
 from starlette.applications import Starlette
-from starlette.convertors import IntegerConvertor, register_url_convertor
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from ldptrace.errors import LdptraceError
-from ldptrace.protocol.problems import PlanRefused
 from ldptrace.server import devices, operators, pages
 from ldptrace.server.state import State
-from ldptrace.server.storage import Database, StorageUnavailable
-from ldptrace.web.answers import Envelope, JsonAnswer, problem_answer
+from ldptrace.server.storage import Database
+from ldptrace.web.answers import JsonAnswer
+from ldptrace.web.app import Endpoint, healthz, make_app
 from ldptrace.web.limits import Settings
 from ldptrace.web.problems import Refused, ServerProblem
-
-Endpoint = Callable[[Request], Awaitable[Response]]
-
-
-async def healthz(request: Request) -> Response:
-    """The process runs."""
-    return JsonAnswer({"status": "ok"})
 
 
 async def readyz(request: Request) -> Response:
@@ -50,14 +39,6 @@ def openapi_text() -> bytes:
 async def openapi(request: Request) -> Response:
     return Response(openapi_text(), media_type="application/json")
 
-
-class Number(IntegerConvertor):
-    """A number of at most nine digits in a path; any other text gives "not found"."""
-
-    regex = "[0-9]{1,9}"
-
-
-register_url_convertor("number", Number())
 
 ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
     # The one that is asked most comes first.
@@ -107,7 +88,7 @@ def create_app(database: Database, settings: Settings | None = None) -> ASGIApp:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         state = State(database, settings or Settings())
         app.state.shared = state
-        envelope.answered = state.metrics.answered
+        made.answered = state.metrics.answered
         state.intake.start()
         warming = asyncio.create_task(state.warm_up())
         maintaining = asyncio.create_task(state.maintain())
@@ -116,49 +97,5 @@ def create_app(database: Database, settings: Settings | None = None) -> ASGIApp:
         await asyncio.gather(warming, maintaining, return_exceptions=True)
         await state.stop()
 
-    app = Starlette(
-        routes=[
-            Route(path, _limited(endpoint, path), methods=[method], name=endpoint.__name__)
-            for method, path, endpoint in ROUTES
-        ],
-        exception_handlers={
-            LdptraceError: _refused,
-            HTTPException: _http_problem,
-        },
-        lifespan=lifespan,
-    )
-    app.router.redirect_slashes = False
-    envelope = Envelope(app)
-    return envelope
-
-
-def _limited(endpoint: Endpoint, path: str) -> Endpoint:
-    """Return the endpoint with a rate limit, and with its path for the metrics."""
-
-    async def limited(request: Request) -> Response:
-        request.scope["route_path"] = path
-        state, client = State.of(request), request.client
-        if not state.rate.allows(client.host if client else None):
-            return problem_answer(ServerProblem.RATE_LIMITED)
-        return await endpoint(request)
-
-    return limited
-
-
-async def _refused(request: Request, error: Exception) -> Response:
-    if isinstance(error, Refused):
-        return problem_answer(error.problem, error.detail)
-    if isinstance(error, PlanRefused):
-        return problem_answer(error.problem, str(error))
-    if isinstance(error, StorageUnavailable):
-        return problem_answer(ServerProblem.STORAGE_UNAVAILABLE)
-    return problem_answer(ServerProblem.BAD_REQUEST, str(error))
-
-
-async def _http_problem(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    if error.status_code == 405:
-        answer = problem_answer(ServerProblem.METHOD_NOT_ALLOWED)
-        answer.headers.update(error.headers or {})
-        return answer
-    return problem_answer(ServerProblem.NOT_FOUND if error.status_code == 404 else ServerProblem.BAD_REQUEST)
+    made = make_app(ROUTES, lifespan)
+    return made

@@ -7,21 +7,21 @@ import contextlib
 import logging
 import sys
 import time
-from collections import Counter
+from collections import Counter as Multiset
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from starlette.requests import Request
 
-from ldptrace.server.counting import warm_up
-from ldptrace.server.intake import Intake
+from ldptrace.server.counting import Counter, warm_up
 from ldptrace.server.metrics import Metrics
 from ldptrace.server.registry import is_name
 from ldptrace.server.releases import WHOLE, Attempt, Listener, begin, running_releases
 from ldptrace.server.schedule import ACTOR, DueRelease, tick
 from ldptrace.server.storage import Database, Session, StorageUnavailable
 from ldptrace.server.tokens import Token, holder
+from ldptrace.web.intake import Intake
 from ldptrace.web.limits import Arriving, RateLimit, Settings
 from ldptrace.web.problems import Refused, ServerProblem, bad_request
 
@@ -45,14 +45,14 @@ class State:
         self.arriving = Arriving()
         # Uploads are few and large: together they may have the size of the largest one.
         self.uploading = Arriving(settings.max_upload)
-        self.intake = Intake(database, self.metrics.counted, settings.clock)
+        self.intake = Intake(Counter(database, settings.clock).count, self.metrics.counted)
         self.ready = False
         # The intake has a thread of its own, so that nothing here can make devices wait.
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="requests")
         # Reading an uploaded file may take minutes: one at a time, and beside everything else.
         self._uploads = ThreadPoolExecutor(1, thread_name_prefix="uploads")
         self._releases: set[asyncio.Task[None]] = set()
-        self._tries: Counter[DueRelease] = Counter()
+        self._tries: Multiset[DueRelease] = Multiset()
         self._listener = Listener()
 
     @staticmethod

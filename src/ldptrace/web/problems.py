@@ -45,6 +45,10 @@ BY_NUMBER: dict[int, AnyProblem] = {
 }
 
 
+class StorageUnavailable(LdptraceError):
+    """The database cannot be reached, is full or is busy. The transaction was stored completely or not at all."""
+
+
 class Refused(LdptraceError):
     """The error for a request or command that the server refuses."""
 

@@ -11,13 +11,9 @@ from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
 from typing import Any
 
-from ldptrace.errors import LdptraceError
 from ldptrace.server.storage.schema import VERSION, statements
 from ldptrace.server.storage.session import Session
-
-
-class StorageUnavailable(LdptraceError):
-    """The database cannot be reached, is full or is busy. The transaction was stored completely or not at all."""
+from ldptrace.web.problems import StorageUnavailable
 
 
 class Database(ABC):

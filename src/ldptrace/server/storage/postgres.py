@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from ldptrace.core.extras import needed
-from ldptrace.server.storage.base import Database, StorageUnavailable
+from ldptrace.server.storage.base import Database
 from ldptrace.server.storage.session import Row, Session
+from ldptrace.web.problems import StorageUnavailable
 
 if TYPE_CHECKING:
     import psycopg

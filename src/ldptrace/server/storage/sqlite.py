@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ldptrace.server.storage.base import Database, StorageUnavailable
+from ldptrace.server.storage.base import Database
 from ldptrace.server.storage.session import Row, Session
+from ldptrace.web.problems import StorageUnavailable
 
 FILE = "campaigns.sqlite"
 # Seconds that a transaction waits for another process to finish its own.

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from ldptrace.server import intake
 from ldptrace.server.counting import Codes, Counter, Submission
-from ldptrace.server.intake import Intake
-from ldptrace.server.storage import Database, StorageUnavailable, open_database
-from ldptrace.web.problems import Refused, ServerProblem
+from ldptrace.server.storage import Database, open_database
+from ldptrace.web import intake
+from ldptrace.web.intake import Intake
+from ldptrace.web.problems import Refused, ServerProblem, StorageUnavailable
 from server_kit import DUPLICATE, TELLING, counts, of, opened, telling_report
 
 
@@ -24,7 +24,9 @@ def database(tmp_path: Path) -> Database:
     return found
 
 
-async def outcome(counting: Intake, campaign: str, *bodies: bytes) -> list[list[int] | ServerProblem]:
+async def outcome(
+    counting: Intake[Submission, Codes], campaign: str, *bodies: bytes
+) -> list[list[int] | ServerProblem]:
     """What each of some submissions that arrive at once is told."""
     told = await asyncio.gather(
         *(counting.submit(campaign, Submission(body)) for body in bodies), return_exceptions=True
@@ -40,7 +42,7 @@ async def outcome(counting: Intake, campaign: str, *bodies: bytes) -> list[list[
     return found
 
 
-async def until_waiting(counting: Intake, bytes_: int) -> None:
+async def until_waiting(counting: Intake[Submission, Codes], bytes_: int) -> None:
     """Until so many bytes wait to be counted."""
     while counting.waiting < bytes_:
         await asyncio.sleep(0)
@@ -56,7 +58,7 @@ def test_requests_that_wait_share_a_transaction(database: Database, monkeypatch:
         assert seconds >= 0
 
     async def run() -> None:
-        counting = Intake(database, observe)
+        counting = Intake(Counter(database).count, observe)
         waiting = [asyncio.create_task(outcome(counting, "trips", *reports[:5], reports[0]))]
         others = [telling_report(value, of(TELLING, "others")) for value in (5, 6)]
         waiting += [asyncio.create_task(outcome(counting, "others", *others))]
@@ -76,7 +78,7 @@ def test_requests_that_wait_share_a_transaction(database: Database, monkeypatch:
 
 def test_stopping_counts_what_waits_and_takes_nothing_more(database: Database) -> None:
     async def run() -> None:
-        counting = Intake(database)
+        counting = Intake(Counter(database).count)
         early = asyncio.create_task(outcome(counting, "trips", telling_report(1)))
         await until_waiting(counting, 1)
         counting.start()
@@ -95,7 +97,7 @@ def test_beyond_what_may_wait_devices_are_sent_away(
     monkeypatch.setattr(intake, "MAX_WAITING", len(one) + len(two) - 1)
 
     async def run() -> None:
-        counting = Intake(database)
+        counting = Intake(Counter(database).count)
         first = asyncio.create_task(outcome(counting, "trips", one))
         await until_waiting(counting, 1)
         assert await outcome(counting, "trips", two) == [ServerProblem.BUSY]
@@ -124,7 +126,7 @@ def test_a_database_that_fails_for_a_while(
     monkeypatch.setattr(Counter, "count", failing)
 
     async def run() -> None:
-        counting = Intake(database)
+        counting = Intake(Counter(database).count)
         counting.start()
         assert await outcome(counting, "trips", telling_report(1)) == [told]
         await counting.stop()
@@ -148,7 +150,7 @@ def test_a_campaign_whose_rows_are_locked_does_not_delay_another(
     monkeypatch.setattr(Counter, "count", failing)
 
     async def run() -> None:
-        counting = Intake(database)
+        counting = Intake(Counter(database).count)
         counting.start()
         first = asyncio.create_task(outcome(counting, "trips", telling_report(1)))
         await until_waiting(counting, 1)
@@ -176,7 +178,7 @@ def test_a_submission_that_cannot_be_counted_does_not_fail_its_neighbours(
     monkeypatch.setattr(Counter, "count", failing)
 
     async def run() -> None:
-        counting = Intake(database)
+        counting = Intake(Counter(database).count)
         bodies = (telling_report(1), poison, telling_report(2))
         waiting = asyncio.create_task(outcome(counting, "trips", *bodies))
         await until_waiting(counting, 3 * len(poison))

@@ -1,4 +1,4 @@
-"""Count the reports of several requests in one transaction: requests that arrive while a transaction runs share the
+"""Store the reports of several requests in one transaction: requests that arrive while a transaction runs share the
 next one. Writing to disk takes milliseconds, for one report or for a thousand. A request is answered only after its
 reports are on disk.
 """
@@ -10,10 +10,9 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Generic, Protocol, TypeVar
 
-from ldptrace.server.counting import Codes, Counter, Submission
-from ldptrace.server.storage import Database, StorageUnavailable
-from ldptrace.web.problems import Refused, ServerProblem
+from ldptrace.web.problems import Refused, ServerProblem, StorageUnavailable
 
 # Bytes of bodies that may wait; beyond that, devices must try again later.
 MAX_WAITING = 64 << 20
@@ -24,21 +23,31 @@ PAUSES = (0.05, 0.5, 2.0)
 
 log = logging.getLogger("ldptrace.server")
 
-Waiting = tuple[Submission, "asyncio.Future[Codes]"]
-Observer = Callable[[str, Sequence[Codes], float], None]
+
+class WithBody(Protocol):
+    """A submission: the body of a request, and what belongs to it."""
+
+    @property
+    def body(self) -> bytes: ...
 
 
-class Intake:
-    """Takes submissions of all campaigns and counts them, one transaction at a time. `observe` is called with the
-    campaign, the outcome and the seconds of each transaction.
+Given = TypeVar("Given", bound=WithBody)
+Got = TypeVar("Got")
+
+
+class Intake(Generic[Given, Got]):
+    """Takes the submissions of all campaigns or plans, and passes those of one to `store`, one transaction at a time.
+    `observe` is called with the campaign, the results and the seconds of each transaction.
     """
 
     def __init__(
-        self, database: Database, observe: Observer | None = None, clock: Callable[[], float] = time.time
+        self,
+        store: Callable[[str, Sequence[Given]], list[Got]],
+        observe: Callable[[str, Sequence[Got], float], None] | None = None,
     ) -> None:
-        self._counter = Counter(database, clock)
+        self._store = store
         self._observe = observe
-        self._queues: dict[str, list[Waiting]] = {}
+        self._queues: dict[str, list[tuple[Given, asyncio.Future[Got]]]] = {}
         self._bytes = 0
         self._wake = asyncio.Event()
         self._stopping = False
@@ -49,14 +58,14 @@ class Intake:
 
     @property
     def waiting(self) -> int:
-        """The number of bytes that wait to be counted."""
+        """The number of bytes that wait to be stored."""
         return self._bytes
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._run())
 
     async def stop(self) -> None:
-        """Count what is waiting, then stop. Nothing that was accepted is lost."""
+        """Store what is waiting, then stop. Nothing that was accepted is lost."""
         self._stopping = True
         self._wake.set()
         if self._task is not None:
@@ -65,13 +74,13 @@ class Intake:
             await asyncio.gather(*self._again)
         self._thread.shutdown()
 
-    async def submit(self, campaign: str, submission: Submission) -> Codes:
-        """The outcome for each report, once it is on the disk."""
+    async def submit(self, campaign: str, submission: Given) -> Got:
+        """Return the result of a submission, once it is on the disk."""
         if self._stopping:
             raise Refused(ServerProblem.STOPPING)
         if self._bytes + len(submission.body) > MAX_WAITING:
             raise Refused(ServerProblem.BUSY)
-        future: asyncio.Future[Codes] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[Got] = asyncio.get_running_loop().create_future()
         self._queues.setdefault(campaign, []).append((submission, future))
         self._bytes += len(submission.body)
         self._wake.set()
@@ -88,28 +97,32 @@ class Intake:
                 group = _first(queue, MAX_GROUP)
                 if len(group) < len(queue):
                     self._queues[campaign] = queue[len(group) :]
-                await self._count(campaign, group)
+                await self._run_group(campaign, group)
             if self._stopping:
                 return
 
-    async def _count(self, campaign: str, group: list[Waiting], attempt: int = 0) -> None:
+    async def _run_group(
+        self, campaign: str, group: list[tuple[Given, asyncio.Future[Got]]], attempt: int = 0
+    ) -> None:
         submissions = [submission for submission, _ in group]
         started = time.monotonic()
         try:
-            codes = await asyncio.get_running_loop().run_in_executor(
-                self._thread, self._counter.count, campaign, submissions
+            results = await asyncio.get_running_loop().run_in_executor(
+                self._thread, self._store, campaign, submissions
             )
         except Exception as error:
             await self._failed(campaign, group, attempt, error)
             return
-        for (_, future), part in zip(group, codes, strict=True):
+        for (_, future), part in zip(group, results, strict=True):
             if not future.done():
                 future.set_result(part)
         self._bytes -= sum(len(submission.body) for submission in submissions)
         if self._observe is not None:
-            self._observe(campaign, codes, time.monotonic() - started)
+            self._observe(campaign, results, time.monotonic() - started)
 
-    async def _failed(self, campaign: str, group: list[Waiting], attempt: int, error: Exception) -> None:
+    async def _failed(
+        self, campaign: str, group: list[tuple[Given, asyncio.Future[Got]]], attempt: int, error: Exception
+    ) -> None:
         """Try again later, beside the others; or each on its own, so that one cannot fail its neighbours; or give up.
 
         A commit whose outcome is unknown may have been kept. Then the ids are known the second time, and the
@@ -122,7 +135,7 @@ class Intake:
             return
         if not isinstance(error, Refused | StorageUnavailable) and len(group) > 1:
             for one in group:
-                await self._count(campaign, [one], attempt)
+                await self._run_group(campaign, [one], attempt)
             return
         problem = error if isinstance(error, Refused) else Refused(ServerProblem.STORAGE_UNAVAILABLE)
         for _, future in group:
@@ -130,14 +143,18 @@ class Intake:
                 future.set_exception(problem)
         self._bytes -= sum(len(submission.body) for submission, _ in group)
         if not isinstance(error, Refused):
-            log.error("reports of campaign %s could not be counted: %s", campaign, error, exc_info=error)
+            log.error("reports of %s could not be stored: %s", campaign, error, exc_info=error)
 
-    async def _later(self, campaign: str, group: list[Waiting], attempt: int) -> None:
+    async def _later(
+        self, campaign: str, group: list[tuple[Given, asyncio.Future[Got]]], attempt: int
+    ) -> None:
         await asyncio.sleep(PAUSES[attempt])
-        await self._count(campaign, group, attempt + 1)
+        await self._run_group(campaign, group, attempt + 1)
 
 
-def _first(queue: list[Waiting], most: int) -> list[Waiting]:
+def _first(
+    queue: list[tuple[Given, asyncio.Future[Got]]], most: int
+) -> list[tuple[Given, asyncio.Future[Got]]]:
     """Take submissions from the front of the queue, at least one, up to this number of bytes."""
     total = 0
     for count, (submission, _) in enumerate(queue):

@@ -1,0 +1,63 @@
+"""An application of routes: problems are documents, and a limit is one for all routes of an address."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.testclient import TestClient
+
+from ldptrace.errors import InputError
+from ldptrace.protocol.problems import PlanRefused, Problem
+from ldptrace.web.answers import JsonAnswer
+from ldptrace.web.app import healthz, make_app
+from ldptrace.web.limits import RateLimit
+from ldptrace.web.problems import Refused, ServerProblem, StorageUnavailable
+
+ERRORS = {
+    "refused": (Refused(ServerProblem.NOT_OPEN, "not yet"), "not-open"),
+    "plan": (PlanRefused(Problem.PLAN_MALFORMED), "plan-malformed"),
+    "storage": (StorageUnavailable("gone"), "storage-unavailable"),
+    "other": (InputError("what is this"), "bad-request"),
+}
+
+
+@asynccontextmanager
+async def lifespan(app: Starlette) -> AsyncIterator[None]:
+    app.state.shared = SimpleNamespace(rate=RateLimit(1.0, 3.0, clock=lambda: 0.0))
+    yield
+
+
+async def fail(request: Request) -> Response:
+    raise ERRORS[request.path_params["name"]][0]
+
+
+async def window(request: Request) -> Response:
+    return JsonAnswer({"window": request.path_params["window"]})
+
+
+ROUTES = (("GET", "/healthz", healthz), ("GET", "/fail/{name}", fail), ("GET", "/w/{window:window}", window))
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_an_error_is_a_problem(name: str) -> None:
+    with TestClient(make_app(ROUTES, lifespan), client=("127.0.0.1", 1)) as client:
+        assert client.get(f"/fail/{name}").json()["code"] == ERRORS[name][1]
+
+
+def test_a_window_has_one_address() -> None:
+    with TestClient(make_app(ROUTES, lifespan), client=("127.0.0.1", 1)) as client:
+        assert client.get("/w/4294967295").json() == {"window": 4294967295}
+        for text in ("01", "-1", "1e3", "12345678901", "\u0661"):
+            assert client.get(f"/w/{text}").json()["code"] == "not-found"
+        assert client.post("/healthz").json()["code"] == "method-not-allowed"
+
+
+def test_an_address_has_one_limit() -> None:
+    with TestClient(make_app(ROUTES, lifespan), client=("192.0.2.7", 1)) as client:
+        assert [client.get("/healthz").status_code for _ in range(4)] == [200, 200, 200, 429]
