@@ -17,18 +17,12 @@ from ldptrace.protocol.reports import HEADER_BYTES, WINDOW_AT, Report, plan_pref
 def rejected(made: dict[str, Plan]) -> dict[str, list[dict[str, Any]]]:
     """Reports with one fault each, by the name of their plan."""
     vectors: dict[str, list[dict[str, Any]]] = {}
-
-    def add(name: str, plan: str, number: int, data: bytes, problem: Problem, zeros: int = 0) -> None:
-        if rejection_of(data + bytes(zeros), made[plan], number) is not problem:
-            raise AssertionError(f"{name} is not {problem.code}")
-        told = {"report": data.hex(), "zeros": zeros, "problem": problem.code}
-        vectors.setdefault(plan, []).append({"name": name, "round": number} | told)
-
     largest, full = made["most payload"], made["most payload"].rounds[0].payload_bytes
     head = Report(plan_prefix(largest), 0, 0, 0, bytes(16), b"").encode()
-    for name, zeros in (("as few", 0), ("one byte short", full - 1), ("one byte long", full + 1)):
-        add(f"the largest report, {name}", "most payload", 0, head, Problem.WRONG_SIZE, zeros)
-
+    vectors["most payload"] = [
+        _rejected(f"the largest report, {name}", largest, 0, head, Problem.WRONG_SIZE, zeros)
+        for name, zeros in (("as few", 0), ("one byte short", full - 1), ("one byte long", full + 1))
+    ]
     for plan in (
         "many questions, privset",
         "many questions, grr",
@@ -38,33 +32,52 @@ def rejected(made: dict[str, Plan]) -> dict[str, list[dict[str, Any]]]:
     ):
         number = len(made[plan].rounds) - 1
         good = Reporter(made[plan]).draw([], number, Ordinary(f"rejected {plan}"))
-        add("nothing", plan, number, b"", Problem.WRONG_SIZE)
-        add("one byte", plan, number, good[:1], Problem.WRONG_SIZE)
-        add("header cut", plan, number, good[: HEADER_BYTES - 1], Problem.WRONG_SIZE)
-        add("header only", plan, number, good[:HEADER_BYTES], Problem.WRONG_SIZE)
-        add("one byte short", plan, number, good[:-1], Problem.WRONG_SIZE)
-        add("one byte long", plan, number, good + b"\0", Problem.WRONG_SIZE)
-        for version in (0, 2, 123, 255):
-            add(f"version {version}", plan, number, bytes([version]) + good[1:], Problem.UNKNOWN_VERSION)
-        for at in (1, 16):
-            add(f"plan, byte {at}", plan, number, flipped_bit(good, at), Problem.WRONG_PLAN)
-        add("next round", plan, number, changed_byte(good, 17, number + 1), Problem.WRONG_ROUND)
-        groups = len(made[plan].rounds[number].asks) if number == 0 else 1
-        for group in (groups, 255):
-            add(f"group {group}", plan, number, changed_byte(good, 18, group), Problem.UNKNOWN_GROUP)
-        for value in () if made[plan].standing else (1, 1 << 24, (1 << 32) - 1):
-            other = good[: WINDOW_AT.start] + value.to_bytes(4, "big") + good[WINDOW_AT.stop :]
-            add(f"window {value}", plan, number, other, Problem.WRONG_WINDOW)
-        round_ = made[plan].rounds[number]
-        for group, ask in enumerate(round_.asks if number == 0 else ()):
-            end = HEADER_BYTES + ask.payload_bytes
-            empty = changed_byte(good, 18, group)[:HEADER_BYTES] + bytes(round_.payload_bytes)
-            for bad_name, payload in _bad_payloads(ask.randomizer):
-                data = empty[:HEADER_BYTES] + payload + empty[end:]
-                add(f"{ask.question.name}, {bad_name}", plan, number, data, Problem.BAD_PAYLOAD)
-            if end < len(good):
-                add(f"{ask.question.name}, padding", plan, number, empty[:-1] + b"\1", Problem.BAD_PADDING)
+        vectors[plan] = of_plan(made[plan], number, good)
     return vectors
+
+
+def of_plan(plan: Plan, number: int, good: bytes) -> list[dict[str, Any]]:
+    """Faulty reports of a round, made from a good report about no trip."""
+    vectors: list[dict[str, Any]] = []
+
+    def add(name: str, data: bytes, problem: Problem) -> None:
+        vectors.append(_rejected(name, plan, number, data, problem))
+
+    add("nothing", b"", Problem.WRONG_SIZE)
+    add("one byte", good[:1], Problem.WRONG_SIZE)
+    add("header cut", good[: HEADER_BYTES - 1], Problem.WRONG_SIZE)
+    add("header only", good[:HEADER_BYTES], Problem.WRONG_SIZE)
+    add("one byte short", good[:-1], Problem.WRONG_SIZE)
+    add("one byte long", good + b"\0", Problem.WRONG_SIZE)
+    for version in (0, 3 - plan.version, 123, 255):
+        add(f"version {version}", bytes([version]) + good[1:], Problem.UNKNOWN_VERSION)
+    for at in (1, 16):
+        add(f"plan, byte {at}", flipped_bit(good, at), Problem.WRONG_PLAN)
+    add("next round", changed_byte(good, 17, number + 1), Problem.WRONG_ROUND)
+    groups = len(plan.rounds[number].asks) if number == 0 else 1
+    for group in (groups, 255):
+        add(f"group {group}", changed_byte(good, 18, group), Problem.UNKNOWN_GROUP)
+    for value in () if plan.standing else (1, 1 << 24, (1 << 32) - 1):
+        other = good[: WINDOW_AT.start] + value.to_bytes(4, "big") + good[WINDOW_AT.stop :]
+        add(f"window {value}", other, Problem.WRONG_WINDOW)
+    round_ = plan.rounds[number]
+    for group, ask in enumerate(round_.asks if number == 0 else ()):
+        end = HEADER_BYTES + ask.payload_bytes
+        empty = changed_byte(good, 18, group)[:HEADER_BYTES] + bytes(round_.payload_bytes)
+        for bad_name, payload in _bad_payloads(ask.randomizer):
+            data = empty[:HEADER_BYTES] + payload + empty[end:]
+            add(f"{ask.question.name}, {bad_name}", data, Problem.BAD_PAYLOAD)
+        if end < len(good):
+            add(f"{ask.question.name}, padding", empty[:-1] + b"\1", Problem.BAD_PADDING)
+    return vectors
+
+
+def _rejected(
+    name: str, plan: Plan, number: int, data: bytes, problem: Problem, zeros: int = 0
+) -> dict[str, Any]:
+    if rejection_of(data + bytes(zeros), plan, number) is not problem:
+        raise AssertionError(f"{name} is not {problem.code}")
+    return {"name": name, "round": number, "report": data.hex(), "zeros": zeros, "problem": problem.code}
 
 
 def _bad_payloads(channel: Randomizer) -> Iterator[tuple[str, bytes]]:

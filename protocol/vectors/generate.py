@@ -7,7 +7,6 @@ draws, and with parameters at both ends of their ranges. The output depends on n
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Iterator
 from itertools import accumulate
@@ -21,6 +20,7 @@ from ledgers import scenarios
 from material import EXAMPLES, middle_question, plans
 from refusals import refused
 from windows import occasions, window_scenarios
+from writing import slug, write
 
 from ldptrace.device import trip_of
 from ldptrace.errors import PlanError
@@ -378,32 +378,5 @@ def files() -> dict[str, Any]:
     return found | {"index": sorted(f"{name}.json" for name in found)}
 
 
-def slug(name: str) -> str:
-    """A name of a plan as the name of its file.
-
-    >>> slug("most rounds, at once")
-    'most-rounds-at-once'
-    """
-    return re.sub("[^a-z0-9]+", "-", name)
-
-
-def written(vectors: Any) -> str:
-    """One vector per line: differences between versions stay readable."""
-    if isinstance(vectors, list):
-        return "[\n" + ",\n".join(json.dumps(vector) for vector in vectors) + "\n]\n"
-    lines = [
-        f"{json.dumps(key)}: {written(value).strip() if isinstance(value, list) and value else json.dumps(value)}"
-        for key, value in vectors.items()
-    ]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
-def main(folder: Path) -> None:
-    for name, vectors in files().items():
-        path = folder / f"{name}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(written(vectors), encoding="ascii")
-
-
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE)
+    write(files(), Path(sys.argv[1]) if len(sys.argv) > 1 else HERE)

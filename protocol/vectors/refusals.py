@@ -42,7 +42,7 @@ Change = Callable[[Any], object]
 
 def refused(made: dict[str, Plan]) -> list[dict[str, Any]]:
     """All documents."""
-    vectors = _Vectors()
+    vectors = Vectors()
     _canonical(vectors)
     _heads(vectors)
     _campaigns(vectors, made)
@@ -58,7 +58,9 @@ def refused(made: dict[str, Plan]) -> list[dict[str, Any]]:
     return vectors.made
 
 
-class _Vectors:
+class Vectors:
+    """Documents with one fault each, each checked when it is added."""
+
     def __init__(self) -> None:
         self.made: list[dict[str, Any]] = []
 
@@ -103,7 +105,7 @@ LENGTHS = one(Length(6, 9), GRR(9, 1, RATIO))
 EVERYONE = three("everyone", (SHARES,) * 3)
 
 
-def _canonical(vectors: _Vectors) -> None:
+def _canonical(vectors: Vectors) -> None:
     text = three().to_json()
     other = text.replace('"version":1', '"version":2')
     for name, document in {
@@ -140,7 +142,7 @@ def _canonical(vectors: _Vectors) -> None:
     vectors.add("too large by one", text, TOO_LARGE, spaces=MAX_DOCUMENT + 1 - len(text))
 
 
-def _heads(vectors: _Vectors) -> None:
+def _heads(vectors: Vectors) -> None:
     plan = three()
     for version in (0, 2, True, "1", None, [1], {}):
         vectors.edit(
@@ -172,7 +174,7 @@ def _heads(vectors: _Vectors) -> None:
         vectors.edit(f"method {value!r}", plan, lambda d, v=value: d.update(method=v))
 
 
-def _campaigns(vectors: _Vectors, made: dict[str, Plan]) -> None:
+def _campaigns(vectors: Vectors, made: dict[str, Plan]) -> None:
     def of(name: str, change: Change) -> None:
         vectors.edit(f"campaign: {name}", made["campaign"], lambda d: change(d["campaign"]))
 
@@ -186,7 +188,7 @@ def _campaigns(vectors: _Vectors, made: dict[str, Plan]) -> None:
     vectors.edit("campaign: a text", made["campaign"], lambda d: d.update(campaign="spring-2026"))
 
 
-def _standing(vectors: _Vectors, made: dict[str, Plan]) -> None:
+def _standing(vectors: Vectors, made: dict[str, Plan]) -> None:
     plan = made["standing"]
 
     def of(name: str, change: Change) -> None:
@@ -215,7 +217,7 @@ def _standing(vectors: _Vectors, made: dict[str, Plan]) -> None:
     vectors.edit("standing: extends", chain, lambda d: d.update(standing=first.document()))
 
 
-def _grids(vectors: _Vectors) -> None:
+def _grids(vectors: Vectors) -> None:
     plan = three()
     for value in ("", "a b", "x" * 65, 4326, False):
         vectors.edit(f"crs {value!r}", plan, lambda d, v=value: d["grid"].update(crs=v))
@@ -248,7 +250,7 @@ def _grids(vectors: _Vectors) -> None:
     vectors.edit("a grid with an unknown key", plan, lambda d: d["grid"].update(note=1))
 
 
-def _rounds(vectors: _Vectors, made: dict[str, Plan]) -> None:
+def _rounds(vectors: Vectors, made: dict[str, Plan]) -> None:
     plan = three()
     vectors.edit("no rounds", plan, lambda d: d.update(rounds=[]))
     most = made["most rounds, at once"]
@@ -288,7 +290,7 @@ def _rounds(vectors: _Vectors, made: dict[str, Plan]) -> None:
     of_round("an ask with an unknown key", lambda r: r["asks"][0].update(note=1))
 
 
-def _questions(vectors: _Vectors) -> None:
+def _questions(vectors: Vectors) -> None:
     moves, channel = Moves(6, 3), PrivSet(220, 3, RATIO, 4)
     for value in ("speed", "Moves", "", None, 3, [], {}, "constructor", "__proto__"):
         vectors.ask(f"question {value!r}", moves, channel, lambda a, v=value: a["question"].update(name=v))
@@ -336,7 +338,7 @@ def _questions(vectors: _Vectors) -> None:
         )
 
 
-def _times(vectors: _Vectors) -> None:
+def _times(vectors: Vectors) -> None:
     """Questions about time; their domains follow from their parameters, so they are changed together."""
 
     def of(name: str, question: Question, domain: int | None = None, **values: object) -> None:
@@ -362,7 +364,7 @@ def _times(vectors: _Vectors) -> None:
         of(f"centre {value!r}", Tides(6, 0), centre=value)
 
 
-def _randomizers(vectors: _Vectors) -> None:
+def _randomizers(vectors: Vectors) -> None:
     moves, channel = Moves(6, 3), PrivSet(220, 3, RATIO, 4)
 
     def of(
@@ -412,7 +414,7 @@ def _randomizers(vectors: _Vectors) -> None:
         of(f"ratio: {name}", lambda r, v=value: r.update(ratio=v))
 
 
-def _budgets(vectors: _Vectors) -> None:
+def _budgets(vectors: Vectors) -> None:
     tight = one(Start(6), GRR(36, 1, ratio_at_most(Fraction(3, 2))), epsilon=2).changed(
         epsilon=Fraction(3, 2)
     )
@@ -439,7 +441,7 @@ def _budgets(vectors: _Vectors) -> None:
     )
 
 
-def _sizes(vectors: _Vectors, made: dict[str, Plan]) -> None:
+def _sizes(vectors: Vectors, made: dict[str, Plan]) -> None:
     def cap(value: int) -> Change:
         """Another cap of the last question, which is about lengths."""
 
@@ -464,7 +466,7 @@ def _sizes(vectors: _Vectors, made: dict[str, Plan]) -> None:
     vectors.add("hours of work in a few bytes", dumps(document).decode(), TOO_LARGE)
 
 
-def _chains(vectors: _Vectors, second: Plan) -> None:
+def _chains(vectors: Vectors, second: Plan) -> None:
     vectors.edit("extends nothing", three(), lambda d: d.update(extends="0" * 64))
     vectors.edit("extends itself", three(), lambda d: d.update(extends=three().id))
     vectors.edit("extends another plan", second, lambda d: d.update(extends=three().id))

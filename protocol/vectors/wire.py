@@ -86,14 +86,15 @@ def tallies(name: str, plan: Plan) -> list[dict[str, Any]]:
     """Batches with good, damaged and repeated reports; the tally by the plain reader, report by report."""
     if name == "most payload":
         return _largest(plan)
-    if name not in COUNTED:
+    if name not in COUNTED and plan.shuffled is None:
         return []
     number, reporter = len(plan.rounds) - 1, Reporter(plan)
     lottery, batch = Ordinary(f"batch {name}"), []
     for points in trajectories(plan.grid).values():
         batch += [reporter.draw(points, number, lottery) for _ in range(6)]
     batch[3] = batch[2]
-    batch[5] = changed_byte(batch[5], 0, 2)
+    other_version = 3 - plan.version
+    batch[5] = changed_byte(batch[5], 0, other_version)
     batch[7] = flipped_bit(batch[7], 9)
     batch[9] = changed_byte(batch[9], 17, number + 1)
     batch[11] = changed_byte(batch[11], 18, 200)
@@ -108,7 +109,7 @@ def tallies(name: str, plan: Plan) -> list[dict[str, Any]]:
     return [
         _counted(plan, number, part, window)
         for window in windows
-        for part in (batch, [], [batch[0][:1]], [b"\2"], again)
+        for part in (batch, [], [batch[0][:1]], [bytes([other_version])], again)
     ]
 
 

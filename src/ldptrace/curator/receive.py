@@ -22,9 +22,7 @@ from ldptrace.protocol.reports import (
     HEADER_BYTES,
     ID_AT,
     ID_BYTES,
-    PLAN_AT,
     ROUND_AT,
-    VERSION,
     WINDOW_AT,
     asked_of,
     plan_prefix,
@@ -48,8 +46,8 @@ _BAD_PADDING = Problem.BAD_PADDING.number
 _BAD_PAYLOAD = Problem.BAD_PAYLOAD.number
 _DUPLICATE = Problem.DUPLICATE.number
 _WRONG_WINDOW = Problem.WRONG_WINDOW.number
-# First bytes of the fields of a report's header.
-_PLAN, _ROUND, _GROUP = PLAN_AT.start, ROUND_AT.start, GROUP_AT.start
+# First bytes of the fields of a report's header, which begins with the version and the plan.
+_ROUND, _GROUP = ROUND_AT.start, GROUP_AT.start
 _WINDOW, _WINDOW_BYTES, _ID = WINDOW_AT.start, WINDOW_AT.stop - WINDOW_AT.start, ID_AT.start
 # In place of a window: reports of any.
 _ANY = -1
@@ -103,13 +101,13 @@ class Receiver:
         rows, rest = divmod(len(data), size)
         codes = np.zeros(rows + (rest > 0), dtype=np.uint8)
         if rest:
-            known = data[rows * size] == VERSION
+            known = data[rows * size] == self.plan.version
             codes[-1] = (Problem.WRONG_SIZE if known else Problem.UNKNOWN_VERSION).number
         self._seen.make_room(rows)
         self._seen.used += _receive(
             data,
             size,
-            np.frombuffer(plan_prefix(self.plan), dtype=np.uint8),
+            np.frombuffer(bytes([self.plan.version]) + plan_prefix(self.plan), dtype=np.uint8),
             self.round,
             0 if self.plan.standing is None else _ANY if self.window is None else self.window,
             *self._layout,
@@ -309,12 +307,12 @@ def _empty_lanes(slots, counts, lanes):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _problem(data, start, size, prefix, round_number, window, slots, groups, ends):  # type: ignore[no-untyped-def]
+def _problem(data, start, size, head, round_number, window, slots, groups, ends):  # type: ignore[no-untyped-def]
     """Return the number of the first problem of a report, in the order of the protocol, or 0 if it has none."""
-    if data[start] != VERSION:
+    if data[start] != head[0]:
         return _UNKNOWN_VERSION
-    for at in range(len(prefix)):
-        if data[start + _PLAN + at] != prefix[at]:
+    for at in range(1, len(head)):
+        if data[start + at] != head[at]:
             return _WRONG_PLAN
     if data[start + _ROUND] != round_number:
         return _WRONG_ROUND
@@ -336,14 +334,14 @@ def _problem(data, start, size, prefix, round_number, window, slots, groups, end
 
 @kernel
 def _receive(  # type: ignore[no-untyped-def]
-    data, size, prefix, round_number, window, slots, groups, ends, counts, members, table, zero, key, codes
+    data, size, head, round_number, window, slots, groups, ends, counts, members, table, zero, key, codes
 ):
     """Check and count every complete report, and return how many were counted."""
     counted = 0
     lanes = np.zeros((len(slots), max(1, slots[:, _LENGTH].max())), dtype=np.uint64)
     for row in range(len(data) // size):
         start = row * size
-        problem = _problem(data, start, size, prefix, round_number, window, slots, groups, ends)
+        problem = _problem(data, start, size, head, round_number, window, slots, groups, ends)
         first, second = _word(data, start + _ID), _word(data, start + _ID + 8)
         if problem == 0 and not _insert(first, second, table, zero, key):
             problem = _DUPLICATE

@@ -136,7 +136,8 @@ class Reporter:
         payload = b"".join(_answer(ask, occasion, source, padded=round_.padded) for ask in asks)
         if round_.padded:
             payload = payload.ljust(round_.payload_bytes, b"\0")
-        return Report(plan_prefix(self.plan), number, group, window, report_id, payload).encode()
+        plan, version = plan_prefix(self.plan), self.plan.version
+        return Report(plan, number, group, window, report_id, payload, version).encode()
 
     def number(self, round_number: int | None) -> int:
         """Return the checked number of a round, or of the newest round if it is None."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 # Cells per side of the grid.
 MAX_N = 256
 # Bytes of a plan document.
@@ -35,7 +37,12 @@ MAX_EVERY = 366 * 86_400
 MAX_START = 253_402_300_799
 MAX_WINDOW = (1 << 32) - 1
 MAX_LIFETIME = 999
-# Shuffled plans: reports in a batch, smallest epsilon of a device and of a batch.
+# Shuffled plans: reports in a batch, digits of the share of honest devices, delta of one answer, smallest epsilon of a
+# device and of a batch.
+MIN_BATCH = 2
 MAX_BATCH = 10_000_000
+HONEST_DIGITS = 4
+MIN_DELTA = Fraction(1, 10**15)
+MAX_DELTA = Fraction(1, 10**6)
 MIN_LOCAL = 0.01
 MIN_CENTRAL = 0.0001

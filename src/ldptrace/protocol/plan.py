@@ -37,6 +37,7 @@ from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
 from ldptrace.protocol.records import Record
 from ldptrace.protocol.round import Ask, Round
 from ldptrace.protocol.shares import Wanted
+from ldptrace.protocol.shuffled import Shuffled
 from ldptrace.protocol.standing import Standing
 from ldptrace.protocol.units import CRS_PATTERN
 
@@ -83,7 +84,8 @@ class CampaignName(Record):
 
 
 FORMAT = "ldptrace-plan"
-VERSION = 1
+# A plan has version 2 if its reports are shuffled, otherwise version 1.
+DIRECT, SHUFFLED = 1, 2
 METHOD_PATTERN = r"[a-z0-9-]{1,32}"
 KEYS = ("format", "version", "method", "grid", "epsilon", "campaign", "standing", "extends", "rounds")
 
@@ -97,6 +99,8 @@ class Plan(Record):
     - `campaign`: the name of the collection and a random number, so that no two collections have the same plan.
     - `standing`: the time windows and the lifetime budget of a standing plan, which devices answer once in every
       window; otherwise None. The lifetime budget is the most epsilon that a device may spend on the plan.
+    - `shuffled`: the shuffler through which reports go, and the central promise; None if devices answer the curator
+      directly.
     - `extends`: the id of the earlier plan, if this plan was made by adding a round to it; otherwise None.
 
     >>> plan = Plan.single_report(Grid((0, 0, 1, 1), 6), 1.0)
@@ -112,6 +116,7 @@ class Plan(Record):
     crs: str | None = None
     campaign: CampaignName | None = None
     standing: Standing | None = None
+    shuffled: Shuffled | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", epsilon_fraction(self.epsilon))
@@ -127,6 +132,8 @@ class Plan(Record):
             raise PlanError(f"a plan needs 1 to {MAX_ROUNDS} rounds, got {len(self.rounds)}")
         if self.standing is not None:
             self._check_standing(self.standing)
+        if self.shuffled is not None:
+            self._check_shuffled(self.shuffled)
         # The two are never equal, and `spent` has far more digits than they can have in common.
         if Fraction(self.spent) > self.epsilon:
             raise PlanRefused(
@@ -147,6 +154,18 @@ class Plan(Record):
                 f"a lifetime holds at least one answer of epsilon {decimal_text(self.epsilon)}, "
                 f"got {decimal_text(standing.lifetime)}"
             )
+
+    def _check_shuffled(self, shuffled: Shuffled) -> None:
+        if len(self.rounds) != 1 or self.extends is not None:
+            raise PlanError(f"a shuffled plan has one round and extends none, got {len(self.rounds)} rounds")
+        if not self.is_private:
+            raise PlanRefused(Problem.PLAN_NOT_PRIVATE)
+        shuffled.check(self.epsilon, standing=self.standing is not None)
+
+    @property
+    def version(self) -> int:
+        """Version of the plan's document and of its reports: 2 if they are shuffled, otherwise 1."""
+        return DIRECT if self.shuffled is None else SHUFFLED
 
     @property
     def spent(self) -> Decimal:
@@ -278,9 +297,9 @@ class Plan(Record):
 
     def document(self) -> dict[str, Any]:
         """Return the plan as plain data, with decimal numbers as strings, so that they stay exact."""
-        return {
+        document = {
             "format": FORMAT,
-            "version": VERSION,
+            "version": self.version,
             "method": self.method,
             "grid": {
                 "bounds": [decimal_of(value) for value in self.grid.bounds],
@@ -293,6 +312,7 @@ class Plan(Record):
             "extends": self.extends,
             "rounds": [round_.document() for round_ in self.rounds],
         }
+        return document if self.shuffled is None else document | {"shuffled": self.shuffled.document()}
 
     def to_json(self) -> str:
         """Return the plan as JSON in one fixed form: equal plans give equal bytes."""
@@ -324,12 +344,14 @@ class Plan(Record):
 def _plan(data: Any) -> Plan:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise PlanError(f"the document's format is not {FORMAT!r}")
-    if type(data.get("version")) is not int or data["version"] != VERSION:
+    version = data.get("version")
+    shuffled = type(version) is int and version == SHUFFLED and "shuffled" in data
+    if not shuffled and (type(version) is not int or version != DIRECT):
         raise PlanRefused(
             Problem.PLAN_UNKNOWN_VERSION,
-            f"this is a plan of version {str(data.get('version'))[:40]}, known is {VERSION}",
+            f"this is a plan of version {str(version)[:40]}, known are {DIRECT}, and {SHUFFLED} for shuffled plans",
         )
-    object_in(data, KEYS, "the plan")
+    object_in(data, (*KEYS, "shuffled") if shuffled else KEYS, "the plan")
     area = object_in(data["grid"], ("bounds", "crs", "n"), "grid")
     x0, y0, x1, y1 = (decimal_in(value, "a bound") for value in list_in(area["bounds"], 4, 4, "bounds"))
     grid = Grid((x0, y0, x1, y1), integer_in(area["n"], 2, MAX_N, "n"))
@@ -346,6 +368,7 @@ def _plan(data: Any) -> Plan:
         crs=None if area["crs"] is None else text_in(area["crs"], CRS_PATTERN, "crs"),
         campaign=None if data["campaign"] is None else CampaignName.from_document(data["campaign"]),
         standing=None if data["standing"] is None else Standing.from_document(data["standing"]),
+        shuffled=Shuffled.from_document(data["shuffled"]) if shuffled else None,
     )
     if plan.work > MAX_WORK:
         raise PlanRefused(

@@ -1,6 +1,7 @@
 """Everything that the protocol calls a problem: one enumeration for devices, curators and servers.
 
-`protocol/v1/problems.json` is the same list for other languages; a test keeps them equal.
+`protocol/v2/problems.json` is the same list for other languages, and `protocol/v1/problems.json` the part of it that
+version 1 knows; tests keep them equal.
 """
 
 from __future__ import annotations
@@ -64,6 +65,14 @@ class Problem(Numbered):
         "No time window of the plan has ended since the device joined the plan or last answered it.",
     )
     PLAN_LIFETIME = 32, 403, "The device has given all answers that the lifetime budget of the plan allows."
+
+    # Problems of version 2.
+    PLAN_PROMISES_TOO_MUCH = (
+        33,
+        422,
+        "The central epsilon of the plan is smaller than its batch, its share of honest devices and its delta allow.",
+    )
+    PLAN_NOT_WANTED = 34, 403, "The person does not take part in shuffled plans."
 
     @classmethod
     def of_number(cls, number: int) -> Problem:

@@ -1,7 +1,7 @@
 """The bytes of a report: one size for everybody who answers the same round of the same plan.
 
     offset  size  field
-         0     1  version, 1
+         0     1  version: 2 in shuffled plans, otherwise 1
          1    16  first half of the plan's id
         17     1  round, from 0
         18     1  group: the number of the question that was drawn; 0 in a round for everyone
@@ -18,12 +18,11 @@ from __future__ import annotations
 import struct
 
 from ldptrace.errors import ProtocolError
-from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.plan import DIRECT, SHUFFLED, Plan
 from ldptrace.protocol.problems import Problem, ReportRejected
 from ldptrace.protocol.records import Record
 from ldptrace.protocol.round import Ask, Round
 
-VERSION = 1
 PLAN_BYTES = 16
 ID_BYTES = 16
 
@@ -48,6 +47,7 @@ class Report(Record):
     window: int
     id: bytes
     payload: bytes
+    version: int = DIRECT
 
     def encode(self) -> bytes:
         """The report's bytes.
@@ -55,21 +55,20 @@ class Report(Record):
         >>> Report(bytes(16), 0, 2, 0, bytes(16), b"xyz").encode().hex()[-20:]
         '0000000000000078797a'
         """
-        return _HEADER.pack(VERSION, self.plan, self.round, self.group, self.window, self.id) + self.payload
+        head = (self.version, self.plan, self.round, self.group, self.window, self.id)
+        return _HEADER.pack(*head) + self.payload
 
     @staticmethod
     def decode(data: bytes) -> Report:
         """The fields of a report of any plan."""
-        if data[:1] not in (b"", bytes([VERSION])):
-            raise ReportRejected(
-                Problem.UNKNOWN_VERSION, f"the report has version {data[0]}, known is {VERSION}"
-            )
+        if data[:1] not in (b"", bytes([DIRECT]), bytes([SHUFFLED])):
+            raise _unknown(data[0], f"known are {DIRECT} and {SHUFFLED}")
         if len(data) < HEADER_BYTES:
             raise ReportRejected(
                 Problem.WRONG_SIZE, f"a report has at least {HEADER_BYTES} bytes, this one has {len(data)}"
             )
-        _, plan, round_number, group, window, id_ = _HEADER.unpack_from(data)
-        return Report(plan, round_number, group, window, id_, data[HEADER_BYTES:])
+        version, plan, round_number, group, window, id_ = _HEADER.unpack_from(data)
+        return Report(plan, round_number, group, window, id_, data[HEADER_BYTES:], version)
 
 
 def plan_prefix(plan: Plan) -> bytes:
@@ -92,6 +91,8 @@ def read_report(data: bytes, plan: Plan, round_number: int, window: int | None =
 
     Of a standing plan, reports of one `window` only, or with None those of any.
     """
+    if data[:1] not in (b"", bytes([plan.version])):
+        raise _unknown(data[0], f"those of this plan have {plan.version}")
     report = Report.decode(data)
     if report.plan != plan_prefix(plan):
         raise ReportRejected(Problem.WRONG_PLAN)
@@ -132,3 +133,7 @@ def read_report(data: bytes, plan: Plan, round_number: int, window: int | None =
 def asked_of(round_: Round, group: int) -> tuple[Ask, ...]:
     """The questions that a member of this group answers."""
     return round_.asks if round_.assignment == "everyone" else (round_.asks[group],)
+
+
+def _unknown(version: int, known: str) -> ReportRejected:
+    return ReportRejected(Problem.UNKNOWN_VERSION, f"the report has version {version}, {known}")

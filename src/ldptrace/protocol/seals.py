@@ -28,6 +28,11 @@ WINDOW_BYTES = 4
 PRIME = 2**256 - 2**224 + 2**192 + 2**96 - 1
 CURVE_B = 0x5AC635D8AA3A93E7B3EBBD55769886BC651D06B0CC53B0F63BCE3C3E27D2604B
 ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+# The generator of the curve: the public key of the private key 1, which is good for examples only.
+GENERATOR = bytes.fromhex(
+    "046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296"
+    "4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5"
+)
 
 # Numbers of RFC 9180, section 7: the key encapsulation, the key derivation and the cipher.
 _KEM = b"KEM\x00\x10"

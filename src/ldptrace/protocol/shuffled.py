@@ -1,0 +1,176 @@
+"""The member `shuffled` of a plan: reports go through a shuffler, and the plan makes a second, central promise.
+
+The plan's own epsilon (eps0) is what a report costs if shuffler and curator work together. If they do not, the report
+hides among those of the other honest devices of its batch, and costs (epsilon, delta) of this record. The device
+computes that promise itself and refuses a plan that claims less (section 3 of `protocol/v2.md`).
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Any
+
+from ldptrace.errors import PlanError
+from ldptrace.protocol.canonical import integer_in, object_in, text_in
+from ldptrace.protocol.exact import budget_fraction, decimal_text
+from ldptrace.protocol.limits import (
+    EPSILON_DIGITS,
+    HONEST_DIGITS,
+    MAX_BATCH,
+    MAX_DELTA,
+    MAX_EPSILON,
+    MAX_LIFETIME,
+    MAX_START,
+    MIN_BATCH,
+    MIN_CENTRAL,
+    MIN_DELTA,
+    MIN_LOCAL,
+)
+from ldptrace.protocol.problems import PlanRefused, Problem
+from ldptrace.protocol.records import Record
+from ldptrace.protocol.seals import checked_point
+from ldptrace.protocol.shuffling import divergence
+
+KEY_PATTERN = r"04[0-9a-f]{128}"
+# Printable ASCII without quotation marks, backslashes, brackets, braces, "<" and ">".
+OPERATOR_PATTERN = r"[!#-;=?-Z^-z|~](?:[ !#-;=?-Z^-z|~]{0,198}[!#-;=?-Z^-z|~])?"
+ADDRESS_PATTERN = r"https?://[A-Za-z0-9._~:/%-]{1,200}"
+HONEST_PATTERN = rf"0\.[0-9]{{0,{HONEST_DIGITS - 1}}}[1-9]|1"
+DELTA_PATTERN = rf"0\.[0-9]{{0,{EPSILON_DIGITS - 1}}}[1-9]"
+# What a plan has unless it says otherwise.
+DELTA = Fraction(1, 10**8)
+HONEST = Fraction(9, 10)
+
+
+class Shuffled(Record):
+    """How the reports of a plan are shuffled, and the central promise that follows.
+
+    - `key`: the curator's public key, for which devices seal their reports.
+    - `batch`: the shuffler hands over no fewer reports than this at once.
+    - `honest`: the share of these reports that come from honest devices.
+    - `delta`, `epsilon`: the central promise for one answer, for the replacement of one person's data.
+    - `lifetime`: the central epsilon of all answers to a standing plan together; otherwise None.
+    - `until`: the Unix time at which the batch of a plan without windows closes; otherwise None.
+    - `operator`, `address`: who runs the shuffler, in words, and where it is.
+
+    >>> from ldptrace.protocol.seals import GENERATOR
+    >>> row = Shuffled(GENERATOR, 10_000, 0.9, 1e-8, 0.9, None, 1_800_000_000, "A club", "https://club.example")
+    >>> row.hidden, row == Shuffled.from_document(row.document())
+    (9000, True)
+    """
+
+    key: bytes
+    batch: int
+    honest: Fraction
+    delta: Fraction
+    epsilon: Fraction
+    lifetime: Fraction | None
+    until: int | None
+    operator: str
+    address: str
+
+    def __post_init__(self) -> None:
+        checked_point(self.key)
+        integer_in(self.batch, MIN_BATCH, MAX_BATCH, "batch, the least number of reports in a batch,")
+        if self.until is not None:
+            integer_in(self.until, 0, MAX_START, "until, a Unix time,")
+        self._settle("honest", 1, "the share of honest devices")
+        self._settle("delta", 1, "delta")
+        self._settle("epsilon", MAX_EPSILON, "a central epsilon")
+        if self.lifetime is not None:
+            self._settle("lifetime", MAX_LIFETIME, "a central lifetime")
+        if (self.honest * 10**HONEST_DIGITS).denominator != 1 or self.hidden < 1:
+            raise PlanError(
+                f"the share of honest devices must have at most {HONEST_DIGITS} digits after the point, and leave at "
+                f"least one device in a batch, got {decimal_text(self.honest)} of {self.batch}"
+            )
+        if not MIN_DELTA <= self.delta <= MAX_DELTA:
+            raise PlanError(
+                f"delta of one answer must be from {decimal_text(MIN_DELTA)} to {decimal_text(MAX_DELTA)}, "
+                f"got {decimal_text(self.delta)}"
+            )
+        if self.epsilon < Fraction(str(MIN_CENTRAL)):
+            raise PlanError(
+                f"a central epsilon must be at least {MIN_CENTRAL}, got {decimal_text(self.epsilon)}"
+            )
+        for value, pattern, what in (
+            (self.operator, OPERATOR_PATTERN, "the operator of a shuffler"),
+            (self.address, ADDRESS_PATTERN, "the address of a shuffler"),
+        ):
+            if not re.fullmatch(pattern, value, re.ASCII):
+                raise PlanError(f"{what} must be a text like {pattern}, got {value[:80]!r}")
+
+    def _settle(self, name: str, most: int, what: str) -> None:
+        value = budget_fraction(getattr(self, name), most, what)
+        if (value * 10**EPSILON_DIGITS).denominator != 1:
+            raise PlanError(f"{what} must have at most {EPSILON_DIGITS} digits after the point, got {value}")
+        object.__setattr__(self, name, value)
+
+    @property
+    def hidden(self) -> int:
+        """Return the number of honest devices in every batch."""
+        return int(self.honest * self.batch)
+
+    def check(self, local: Fraction, *, standing: bool) -> None:
+        """Raise `PlanRefused` if the record does not fit a plan of this epsilon, or promises more than is true."""
+        if local < Fraction(str(MIN_LOCAL)):
+            raise PlanError(
+                f"epsilon of a shuffled plan must be at least {MIN_LOCAL}, got {decimal_text(local)}"
+            )
+        if self.epsilon > local:
+            raise PlanError(
+                f"a central epsilon must be at most the epsilon of the plan, {decimal_text(local)}, "
+                f"got {decimal_text(self.epsilon)}"
+            )
+        if standing != (self.lifetime is not None) or standing == (self.until is not None):
+            raise PlanError(
+                "a standing plan has a central lifetime and no until, and any other shuffled plan has until and no "
+                "central lifetime"
+            )
+        if self.lifetime is not None and self.lifetime < self.epsilon:
+            raise PlanError(
+                f"a central lifetime holds at least one answer of epsilon {decimal_text(self.epsilon)}, "
+                f"got {decimal_text(self.lifetime)}"
+            )
+        if divergence(self.hidden, float(local), float(self.epsilon)) > float(self.delta):
+            raise PlanRefused(
+                Problem.PLAN_PROMISES_TOO_MUCH,
+                f"a report of epsilon {decimal_text(local)} among {self.hidden:,} honest devices costs more than the "
+                f"central epsilon {decimal_text(self.epsilon)} that the plan states for delta "
+                f"{decimal_text(self.delta)}",
+            )
+
+    def document(self) -> dict[str, Any]:
+        """Return the record as plain data."""
+        return {
+            "key": self.key.hex(),
+            "batch": self.batch,
+            "honest": decimal_text(self.honest),
+            "delta": decimal_text(self.delta),
+            "epsilon": decimal_text(self.epsilon),
+            "lifetime": None if self.lifetime is None else decimal_text(self.lifetime),
+            "until": self.until,
+            "operator": self.operator,
+            "address": self.address,
+        }
+
+    @staticmethod
+    def from_document(entry: object) -> Shuffled:
+        """Return the record that a plan document describes, checked."""
+        data = object_in(entry, Shuffled.fields, "shuffled")
+        digits = rf"(\.[0-9]{{1,{EPSILON_DIGITS}}})?"
+        lifetime = data["lifetime"]
+        return Shuffled(
+            bytes.fromhex(text_in(data["key"], KEY_PATTERN, "key, a point of the curve P-256,")),
+            data["batch"],
+            Fraction(text_in(data["honest"], HONEST_PATTERN, "honest")),
+            Fraction(text_in(data["delta"], DELTA_PATTERN, "delta")),
+            Fraction(text_in(data["epsilon"], rf"[0-9]{{1,2}}{digits}", "the central epsilon")),
+            None
+            if lifetime is None
+            else Fraction(text_in(lifetime, rf"[0-9]{{1,3}}{digits}", "the central lifetime")),
+            data["until"],
+            text_in(data["operator"], OPERATOR_PATTERN, "operator"),
+            text_in(data["address"], ADDRESS_PATTERN, "address"),
+        )
