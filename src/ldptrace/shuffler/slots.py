@@ -108,7 +108,7 @@ class Slots:
 def full(count: int, capacity: int) -> bool:
     """Whether a table with this many reports must grow before the next one.
 
-    >>> full(42, 64), full(43, 64)
+    >>> full(41, 64), full(42, 64)
     (False, True)
     """
     return 3 * (count + 1) > 2 * capacity
