@@ -32,11 +32,11 @@ from ldptrace.server import campaigns
 from ldptrace.server.campaigns import Numbers, Terms
 from ldptrace.server.fleet import Faults, Fleet, Playing, city_trips
 from ldptrace.server.registry import find
-from ldptrace.server.schedule import TrialClock
 from ldptrace.server.standing_fleet import Rhythm, StandingOutcome, run_standing_fleet
 from ldptrace.server.storage import Database, open_database
 from ldptrace.server.tallies import counts_of
 from ldptrace.server.views import releases_of
+from ldptrace.web.clock import TrialClock
 
 WEEK = 7 * 86_400
 NAME = "weeks"

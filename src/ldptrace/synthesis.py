@@ -15,29 +15,28 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from ldptrace.core.drawing import Drawing, day_of
-from ldptrace.core.outside import leak_of
-from ldptrace.core.reading import CUT, Outside, Reading
-from ldptrace.core.running import Mode, Running, UnitName
+from ldptrace.core.outside import DEFAULT as CUT
+from ldptrace.core.outside import Outside, leak_of
 from ldptrace.core.stages import Stages
-from ldptrace.core.times import zone_words
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.facts import Facts
 from ldptrace.engines.base import Crowd, Draw, Made
-from ldptrace.engines.opening import open_crowd
+from ldptrace.engines.opening import Where, open_crowd
 from ldptrace.errors import DataWarning, InputError, NoiseWarning, PrivacyWarning
 from ldptrace.io.account import Account
 from ldptrace.io.atomic import check_folder, is_folder
 from ldptrace.io.formats import for_writing
+from ldptrace.io.reading import Reading
 from ldptrace.methods import DEFAULT, Job, Method, Synthesis, method
 from ldptrace.methods.pilot import Pilot, run_pilot
 from ldptrace.methods.public import Public, refuse_same_file
-from ldptrace.methods.release import Release
+from ldptrace.methods.release import Drawing, Release, day_of
 from ldptrace.protocol.exact import decimal_text, epsilon_fraction
 from ldptrace.protocol.grid import Bounds, Grid, checked_cells
 from ldptrace.protocol.words import explain
+from ldptrace.simulation.channels import Mode
 from ldptrace.simulation.streams import EXPERIMENT, Streams
-from ldptrace.simulation.unit import Unit
+from ldptrace.simulation.unit import UNITS, Unit, UnitName
 
 # Options of a method that are facts of its plan.
 OF_METHODS = frozenset({"mean_trip", "most_moves", "cap", "shares", "time", "week", "centre"})
@@ -100,7 +99,7 @@ class Settings:
         for name, value, allowed in (
             ("simulation", self.simulation, ("counts", "devices")),
             ("time", self.time, ("auto", "off")),
-            ("unit", self.unit, ("user", "trip")),
+            ("unit", self.unit, UNITS),
         ):
             if value not in allowed:
                 raise InputError(f"{name} must be {' or '.join(allowed)}, got {value!r}")
@@ -159,10 +158,6 @@ class Run:
     release: Release | None = None
     # Synthetic trajectories; those that went to files were never all in memory, and are not here.
     count: int = 0
-    # The zone whose hours devices answered about; None where the input states none.
-    timezone: str | None = None
-    # Whose hours they are, in words, where devices were asked about times.
-    clocks: str | None = None
     trajectories: Trajectories = field(default_factory=lambda: Trajectories.concat([]))
 
     def __repr__(self) -> str:
@@ -208,7 +203,6 @@ class Run:
             "without_trip": None if model is None else model.share_document,
             "experiment": EXPERIMENT if self.seeded else None,
             "sample_seed": self.sample_seed,
-            "timezone": self.timezone,
             "notes": [
                 *(said for said in (self.unit.sentence, _sentence(self.noise)) if said),
                 *self.synthesis.notes,
@@ -311,17 +305,17 @@ def run(
     target: str | os.PathLike[str] | None = None,
     *,
     to: str | None = None,
-    running: Running | None = None,
+    where: Where | None = None,
     stages: Stages | None = None,
 ) -> Run:
     """Do the same as `synthesize`, and also return the plan, the estimates, the model and the time of each stage.
 
     With a `target`, the trips are written to this file or folder in the format `to`, and need not fit into memory.
-    With a seed, the trips are the same as in memory. `running` says where the work runs.
+    With a seed, the trips are the same as in memory. `where` says where the work runs.
     """
-    stages, running = stages or Stages(), running or Running()
+    stages, where = stages or Stages(), where or Where()
     if target is not None:
-        running = _checked_target(Path(target), to, running)
+        where = _checked_target(Path(target), to, where)
     refuse_same_file(real, **{name: settings.options.get(name) for name in PUBLIC})
     if settings.leaks:
         warnings.warn(f"this is not eps-LDP: {settings.leaks}", PrivacyWarning, stacklevel=3)
@@ -331,7 +325,7 @@ def run(
             public = Public.of(**{name: settings.options.get(name) for name in PUBLIC})
         with stages("read"):
             recipe = settings.recipe
-            crowd, engine = open_crowd(real, settings.reading, running, resources, passes=recipe.has_model)
+            crowd, engine = open_crowd(real, settings.reading, where, resources, passes=recipe.has_model)
         with stages("choose trajectories"):
             public.refuse_private(crowd)
             unit = crowd.play_devices(settings.unit, streams.devices)
@@ -348,15 +342,15 @@ def run(
         return replace(done, count=draw.count, account=crowd.account)
 
 
-def _checked_target(target: Path, to: str | None, running: Running) -> Running:
+def _checked_target(target: Path, to: str | None, where: Where) -> Where:
     """Raise an error for an output that cannot be written, before any data is read. A folder is written in batches."""
-    if running.spark:
-        return running
+    if where.engine == "spark":
+        return where
     if not is_folder(target):
         for_writing(target, to)
-        return running
+        return where
     check_folder(target)
-    return replace(running, batches=True)
+    return replace(where, batches=True)
 
 
 def _learned(
@@ -417,10 +411,6 @@ def _learned(
         crowd.users,
         crowd.read,
         noise,
-        timezone=crowd.timezone,
-        clocks=zone_words(crowd.timezone, dates=crowd.dated)
-        if options.get("time") and (crowd.dated or crowd.timezone)
-        else None,
     )
     if synthesis.model is None:
         return done

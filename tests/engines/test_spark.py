@@ -30,20 +30,19 @@ import ldptrace as lt
 from ldptrace.cli import application
 from ldptrace.cli.common import typed_path
 from ldptrace.core.parallel import CHUNK
-from ldptrace.core.reading import Reading
-from ldptrace.core.running import Running
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.facts import Facts
 from ldptrace.curator.receive import Receiver
 from ldptrace.device import Reporter
 from ldptrace.engines.base import Crowd, Made
-from ldptrace.engines.opening import open_crowd
+from ldptrace.engines.opening import Where, open_crowd
 from ldptrace.engines.spark import Piece, Spark, Split, _sum_groups, address, shared_files, split, sum_row
 from ldptrace.engines.spark_crowd import SparkCrowd
 from ldptrace.engines.spark_reports import all_ids, receive_files
 from ldptrace.errors import FitWarning, InputError, NothingUsable
 from ldptrace.evaluation import Scorecard, evaluate
 from ldptrace.io.account import Account
+from ldptrace.io.reading import Reading
 from ldptrace.protocol.plan import Plan
 from ldptrace.roads.library import Library
 from ldptrace.simulation import Collection
@@ -54,7 +53,7 @@ from road_kit import lattice_roads
 from synthesis_kit import run_files, run_method
 
 BOUNDS = (0.0, 0.0, 1.0, 1.0)
-CLUSTER = Running("spark")
+CLUSTER = Where("spark")
 SMALL: Any = {"bounds": BOUNDS, "grid": 4, "seed": 1, "repeat": 1, "attacks": False}
 HOME = Path(pyspark.__file__).parent
 SOURCE = Path(lt.__file__).parent.parent
@@ -246,7 +245,7 @@ def beside(folder: Path) -> Path:
 def tallied(spark: Spark, target: Path) -> None:
     """Reports in files: some twice, one cut off, one known already, one of another version."""
     plan = Facts(50, 1.0, BOUNDS, grid=4).plan()
-    reporter = Reporter(plan, "none")
+    reporter = Reporter(plan)
     reports = [reporter.report([(0.1, 0.2), (0.9, 0.2)]) for _ in range(40)]
     of_another_version = b"\0" + reports[5][1:]
     files = {"a": b"".join(reports[:25]), "b": b"".join((*reports[20:], of_another_version, reports[3][:-1]))}
@@ -276,7 +275,7 @@ def commands(folder: Path, tmp_path: Path) -> None:
     """`evaluate` and `tally` on the session that there is; what Spark cannot read is one clear sentence."""
     plan = Facts(50, 1.0, BOUNDS, grid=4).plan()
     (tmp_path / "plan.json").write_text(plan.to_json())
-    (tmp_path / "answer").write_bytes(Reporter(plan, "none").report([(0.1, 0.2)]))
+    (tmp_path / "answer").write_bytes(Reporter(plan).report([(0.1, 0.2)]))
     tally = ["tally", tmp_path / "answer", "--plan", tmp_path / "plan.json", "--ids", tmp_path / "ids"]
     tally += ["-o", tmp_path / "tally.json", "--engine", "spark"]
     for counted in (1, 0):
@@ -342,7 +341,7 @@ def one_of_each(spark: Spark, target: Path) -> None:
     for seed in range(2):
         here, there = [], SparkCrowd(spark, str(target), Reading(bounds=BOUNDS))
         with ExitStack() as resources:
-            local, _ = open_crowd(target, Reading(bounds=BOUNDS), Running(), resources)
+            local, _ = open_crowd(target, Reading(bounds=BOUNDS), Where(), resources)
             for crowd in (local, there):
                 assert crowd.play_devices("user", np.random.default_rng(seed)).name == "user"
                 here.append(sorted(crowd.add_up(_trips_of(), [])))

@@ -13,7 +13,6 @@ from ldptrace.server.registry import (
     audit_log,
     find,
     find_public,
-    moment,
     note,
     plans_of,
 )
@@ -50,14 +49,6 @@ def test_times_that_are_no_schedule(opens: int | None, until: int | None) -> Non
 def test_a_schedule_may_be_open() -> None:
     for schedule in (Schedule(), Schedule(5), Schedule(None, 5), Schedule(5, 6)):
         schedule.check()
-
-
-@pytest.mark.parametrize(
-    "text", ["", "tomorrow", "2027-02-30", "2027-03-01T25:00", "1e9", "0001-01-01T00:00+14:00x"]
-)
-def test_what_is_no_time_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="a time is like"):
-        moment(text)
 
 
 def test_campaigns_are_found_by_name(database: Database) -> None:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
-import pytest
-
-from ldptrace.errors import InputError
 from ldptrace.protocol.standing import Standing
 from ldptrace.server import campaigns, registry, releases, schedule
 from ldptrace.server.counting import Counter
-from ldptrace.server.schedule import DueRelease, TrialClock
+from ldptrace.server.schedule import DueRelease
 from ldptrace.server.storage import Database
 from server_kit import SINGLE, TELLING, codes, drawn, opened, telling_report, terms
 
@@ -62,19 +57,3 @@ def test_every_window_with_enough_reports_is_released_once(database: Database) -
     attempt.fail("no room")
     assert schedule.due_releases(database) == [DueRelease("trips", 0), DueRelease("trips", 2)]
     assert state(database) == "open"
-
-
-def test_a_trial_clock_is_the_same_after_a_restart() -> None:
-    text = f"2027-03-01,1000,{time.time() - 10}"
-    one, two = TrialClock.of(text), TrialClock.of(text)
-    assert one() == pytest.approx(1_803_859_200 + 10_000, abs=500)
-    assert one.at(0) == two.at(0)
-    assert TrialClock.of("2027-03-01,1000")() == pytest.approx(1_803_859_200, abs=500)
-
-
-@pytest.mark.parametrize(
-    "text", ["", "2027-03-01", "x,1", "2027-03-01,x", "2027-03-01,0", "2027-03-01,1e9", "2027-03-01,1,2,3"]
-)
-def test_what_is_no_clock_is_refused(text: str) -> None:
-    with pytest.raises(InputError):
-        TrialClock.of(text)

@@ -14,9 +14,9 @@ from ldptrace.curator.facts import Facts
 from ldptrace.errors import InputError
 from ldptrace.server import tallies
 from ldptrace.server.fleet import Faults, Fleet, city_trips
-from ldptrace.server.schedule import TrialClock
 from ldptrace.server.standing_fleet import Rhythm, run_standing_fleet
 from ldptrace.server.storage import open_database
+from ldptrace.web.clock import TrialClock
 from server_kit import SINGLE, opened, running
 
 pytestmark = pytest.mark.slow

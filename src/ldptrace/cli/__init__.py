@@ -42,6 +42,7 @@ AREAS = {
     "audit": ("audit",),
     "serve": ("serve",),
     "campaign": ("campaign",),
+    "shuffle": ("shuffle",),
     "fleet": ("fleet",),
 }
 

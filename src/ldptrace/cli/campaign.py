@@ -73,7 +73,8 @@ def create(
     from ldptrace.options import decoded
     from ldptrace.protocol.plan import Plan
     from ldptrace.server import campaigns, releases
-    from ldptrace.server.registry import About, Schedule, moment
+    from ldptrace.server.registry import About, Schedule
+    from ldptrace.web.clock import moment
 
     users = facts.get("users")
     if plan is not None:

@@ -19,11 +19,9 @@ from ldptrace.cli.common import (
     was_typed,
     write_text,
 )
-from ldptrace.cli.options import with_options
 from ldptrace.cli.own import default_ledger, own_trips
+from ldptrace.cli.reading import CrsOption, EngineOption, FormatOption
 from ldptrace.cli.windows import AtOption, RememberOption, estimates_of
-from ldptrace.core.reading import Reading
-from ldptrace.core.running import Running
 from ldptrace.errors import InputError
 from ldptrace.protocol.units import moment
 
@@ -49,11 +47,9 @@ CHUNK = 1 << 24
 SHOWN = 8
 
 
-@with_options(reading=Reading, only=("format", "crs"))
 def report(
     context: typer.Context,
     plan: PlanOption,
-    reading: Reading,
     trajectory: Annotated[
         Path | None,
         typer.Option(
@@ -101,19 +97,21 @@ def report(
         ),
     ] = None,
     round_number: RoundOption = None,
+    format: FormatOption = None,
+    crs: CrsOption = None,
 ) -> None:
     """Answer a plan for one person, as a device does.
 
     The command stores the report in the ledger (the person's record of spent epsilon) before it writes the report to a
     file. Until you give --sent, a second call writes the same report again, even for another trip. With --explain and
-    without --out, the command only prints what the plan asks, and what the device would make of the trips.
+    without --out, the command only prints what the plan asks.
 
     A standing plan is answered once in every time window. The first call for a standing plan writes no report: it
     records in the ledger that the person takes part. Each later call writes a report about one trip in the time window
     that ended last. If no answer is due, the command prints when the next answer is due.
     """
     from ldptrace.device import Ledger, Reporter
-    from ldptrace.device.explanation import explain_asking, explain_ledger, explain_report, plan_words
+    from ldptrace.device.explanation import explain_asking, explain_ledger, explain_report
     from ldptrace.io.atomic import atomic_path
 
     if not (explain or sent or output is not None):
@@ -124,18 +122,13 @@ def report(
         raise InputError("--now is for trials, which must not change the usual ledger: give --ledger FILE")
     check_outputs([output], [plan, *([trajectory] if trajectory else [])])
     clock = system_clock() if now is None else moment("--now", now)
-    trips, system = (
-        ([], reading.crs) if trajectory is None else own_trips(trajectory, reading.format, reading.crs)
-    )
+    trips, system = ([], crs) if trajectory is None else own_trips(trajectory, format, crs)
     book = Ledger(ledger or default_ledger(), limit)
     reporter = Reporter.from_document(read_document(plan), plan_id=plan_id, crs=system, ledger=book)
     number = reporter.number(None if round_number is None else round_number - 1)
     words = []
     if explain:
         words = [*explain_ledger(book, reporter.plan, clock), *explain_asking(reporter.plan, number)]
-        words += [] if trajectory is None else reporter.check(trips, number, clock)
-    if output is not None:
-        note(plan_words(book, reporter.plan))
     data = None if output is None else _answered(reporter, trips, number, clock)
     if output is not None and data is not None:
         with atomic_path(output) as temporary:
@@ -157,22 +150,22 @@ def _answered(reporter: Reporter, trips: list[Recording], number: int, now: floa
     """Return the report, or None if no answer is due."""
     from ldptrace.protocol.problems import PlanRefused, Problem
 
+    if reporter.plan.standing is None:
+        return reporter.report_one_of(trips, number)
     try:
-        return reporter.report(trips, number, now)
+        return reporter.report_window(trips, now)
     except PlanRefused as refusal:
         if refusal.problem is not Problem.PLAN_NOT_DUE:
             raise
     return None
 
 
-@with_options(running=Running, only=("engine",))
 def tally(
     reports: Annotated[
         list[Path],
         typer.Argument(parser=typed_path, help="Files of reports; each file has one or many reports."),
     ],
     plan: PlanOption,
-    running: Running,
     output: Annotated[
         Path | None, typer.Option("-o", "--out", help="File for the tally; by default standard output.")
     ] = None,
@@ -192,6 +185,7 @@ def tally(
             "not counted.",
         ),
     ] = None,
+    engine: EngineOption = "local",
 ) -> None:
     """Count reports. The command omits each report that cannot be counted, and prints the problem.
 
@@ -206,7 +200,7 @@ def tally(
     number = len(chosen.rounds) - 1 if round_number is None else round_number - 1
     check_outputs([output, ids], [plan, *reports])
     known = None if ids is None else ids.read_bytes() if ids.exists() else b""
-    count_all = _tally_on_cluster if running.spark else _tally_here
+    count_all = _tally_on_cluster if engine == "spark" else _tally_here
     counted, codes, seen = count_all(reports, chosen, number, known, window)
     if ids is not None:
         with atomic_path(ids) as temporary:

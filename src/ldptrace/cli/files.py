@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,12 +20,11 @@ from ldptrace.cli.common import (
     note,
     write_text,
 )
-from ldptrace.cli.options import with_options
 from ldptrace.cli.reading import read_input, with_reading
-from ldptrace.core.reading import Reading
 
 if TYPE_CHECKING:
     from ldptrace.io.account import Account
+    from ldptrace.io.reading import Reading
     from ldptrace.io.summary import Spread, Summary
 
 BAR_WIDTH = 40
@@ -49,7 +48,7 @@ def inspect(source: InputArgument, reading: Reading, json_file: JsonOption = Non
         typer.echo(describe(account, summary))
 
 
-@with_options(reading=Reading)
+@with_reading()
 def convert(
     source: InputArgument,
     output: Annotated[
@@ -65,6 +64,9 @@ def convert(
         str | None,
         typer.Option(help='Coordinate system of the output, such as "EPSG:3857"; by default unchanged.'),
     ] = None,
+    min_points: Annotated[
+        int, typer.Option(min=0, help="Omit trajectories with fewer points than this.")
+    ] = 0,
     roads: Annotated[
         Path | None,
         typer.Option(
@@ -76,7 +78,6 @@ def convert(
     force: ForceOption = False,
 ) -> None:
     """Convert a file of trips to another format, or for a traffic simulator (--to sumo-trips, sumo-routes, matsim)."""
-    from ldptrace.core.times import zone_words
     from ldptrace.core.words import count
     from ldptrace.io import write
     from ldptrace.io.files import project
@@ -88,7 +89,7 @@ def convert(
     check_outputs([output], [source], force=force)
     with Progress() as stages:
         with stages("read"):
-            trajectories = read_input(source, reading)
+            trajectories = read_input(source, replace(reading, min_points=min_points))
         if to_crs is not None:
             with stages("project"):
                 trajectories = project(trajectories, to_crs)
@@ -100,8 +101,6 @@ def convert(
                 said = count(len(trajectories), "trajectory")
     if str(output) != "-":
         note(f"wrote {said} to {output}")
-    if to in SIMULATORS:
-        note(zone_words(trajectories.timezone, dates=trajectories.has_dates))
 
 
 def describe(account: Account, summary: Summary) -> str:
@@ -128,9 +127,6 @@ def describe(account: Account, summary: Summary) -> str:
         rows.append(("duration", _spread(summary.duration_seconds, "s")))
     if summary.first_time:
         rows.append(("from, to", f"{summary.first_time}, {summary.last_time}"))
-        rows.append(
-            ("time zone", summary.timezone or "UTC, assumed because none is stated; --timezone names another")
-        )
     rows += [("impossible", said) for said in summary.impossible]
     if summary.jumps:
         rows.append(("jumps", f"{count(summary.jumps, 'step')} longer than a quarter of the area, not cut"))

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ldptrace.cli.common import JsonOption, Progress, check_outputs, note, read_as, write_text
-from ldptrace.cli.options import with_options
-from ldptrace.core.reading import Reading
+from ldptrace.cli.reading import CrsOption, ZoneOption
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,10 +38,8 @@ ZoneIdOption = Annotated[
 ]
 
 
-@with_options(reading=Reading, only=("crs", "timezone"))
 def matrix(
     source: SourceArgument,
-    reading: Reading,
     zones: Annotated[
         str,
         typer.Option(
@@ -62,6 +59,8 @@ def matrix(
     ] = None,
     zone_id: ZoneIdOption = None,
     population: PopulationOption = None,
+    crs: CrsOption = None,
+    timezone: ZoneOption = None,
 ) -> None:
     """Write how many trips lead from zone to zone.
 
@@ -81,7 +80,7 @@ def matrix(
     with Progress() as stages:
         with stages("read"):
             division = read_zones(zones, zone_id)
-            sample = sample_of(open_source(source, crs=reading.crs, timezone=reading.timezone), population)
+            sample = sample_of(open_source(source, crs=crs, timezone=timezone), population)
         with stages("count"):
             found = Matrix.count(sample, division, slots)
         with stages("write"):
@@ -90,15 +89,13 @@ def matrix(
         f"{found.total:,.0f} trips between {count(len(found.zones), 'zone')} in {len(found.slots)} "
         f"{'matrix' if len(found.slots) == 1 else 'matrices'}: {', '.join(map(str, written))}"
     )
-    note_counting(sample, population, hours=by is not None)
+    note_counting(sample, population)
     if found.outside >= 0.5:
         note(f"{found.outside:,.0f} trips begin or end outside the zones and are not counted.")
 
 
-@with_options(reading=Reading, only=("crs", "timezone"))
 def flows(
     source: SourceArgument,
-    reading: Reading,
     roads: Annotated[Path, typer.Option(metavar="NETWORK", help="Road network that the trips follow.")],
     output: Annotated[
         Path, typer.Option("-o", "--out", help="File for the counts: .gpkg, .geojson or .parquet.")
@@ -108,6 +105,8 @@ def flows(
         typer.Option(metavar="hour", help="Count the people in each hour separately, one column per hour."),
     ] = None,
     population: PopulationOption = None,
+    crs: CrsOption = None,
+    timezone: ZoneOption = None,
 ) -> None:
     """Write how many trips pass each street and take each turn.
 
@@ -124,7 +123,7 @@ def flows(
     with Progress() as stages:
         with stages("read"):
             network = read_roads(roads)
-            sample = sample_of(open_source(source, crs=reading.crs, timezone=reading.timezone), population)
+            sample = sample_of(open_source(source, crs=crs, timezone=timezone), population)
         with stages("match and count"):
             found = Flows.count(sample, network, by)
         with stages("write"):
@@ -134,22 +133,18 @@ def flows(
         "length of the trips on them: "
         f"{', '.join(map(str, written))}"
     )
-    note_counting(sample, population, hours=by is not None)
+    note_counting(sample, population)
 
 
-def note_counting(sample: Sample, population: float | None, *, hours: bool) -> None:
-    """Print what the numbers count, whose hours they are, and to whom they are scaled."""
+def note_counting(sample: Sample, population: float | None) -> None:
+    """Print what the numbers count, and to whom they are scaled."""
     note(sample.counted_words)
-    if hours and sample.zone_words is not None:
-        note(sample.zone_words)
     if population is not None:
         note(f"Numbers are scaled to {population:,.0f} people; they are not trips per day.")
 
 
-@with_options(reading=Reading, only=("crs", "timezone"))
 def profile(
     source: SourceArgument,
-    reading: Reading,
     page: Annotated[Path, typer.Option("--html", metavar="PAGE", help="File for the page.")],
     json_file: JsonOption = None,
     zones: Annotated[
@@ -176,6 +171,8 @@ def profile(
     ] = None,
     title: Annotated[str, typer.Option(help="Title of the page.")] = "How people move here",
     population: PopulationOption = None,
+    crs: CrsOption = None,
+    timezone: ZoneOption = None,
 ) -> None:
     """Write a page for the public: how many trips there are, when they begin, where they go, and how long they are.
 
@@ -198,7 +195,7 @@ def profile(
                 raise InputError(
                     f"{estimates}: nobody was asked how many trips they made (the question trips)"
                 )
-            sample = sample_of(open_source(source, crs=reading.crs, timezone=reading.timezone), population)
+            sample = sample_of(open_source(source, crs=crs, timezone=timezone), population)
         with stages("count"):
             found = Profile.of(sample, division, network, each)
         with stages("write"):
@@ -206,7 +203,7 @@ def profile(
                 write_text(json.dumps(found.document(), indent=2), json_file)
             write_text(profile_page(found, title), page)
     note(f"{found.total:,.0f} trips: {page}")
-    note_counting(sample, population, hours=True)
+    note_counting(sample, population)
 
 
 def statement(

@@ -27,6 +27,38 @@ DatabaseOption = Annotated[
     ),
 ]
 
+HostOption = Annotated[
+    str,
+    typer.Option(
+        help="Network address of the server; with the default address, only this machine can connect."
+    ),
+]
+PortOption = Annotated[int, typer.Option(min=0, max=65535, help="Network port of the server.")]
+RateOption = Annotated[
+    float,
+    typer.Option(
+        min=0,
+        help="Requests per second that one network address may send in the long run; 0 means no limit.",
+    ),
+]
+BurstOption = Annotated[
+    float, typer.Option(min=1, help="Number of requests that one network address may send at once.")
+]
+TimeoutOption = Annotated[
+    float, typer.Option(min=0.1, help="Number of seconds within which a whole request must arrive.")
+]
+ProxyOption = Annotated[
+    str, typer.Option(help="Addresses of reverse proxies whose header X-Forwarded-For is trusted.")
+]
+ClockOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="START,RATE[,SINCE]",
+        help="For trials: use a clock that shows START now and runs RATE times as fast as real time. With "
+        "SINCE (Unix seconds), the clock shows START at the real time SINCE, not now.",
+    ),
+]
+
 
 def database_of(data: str | Path | None, database: str | None, *, new: bool = False) -> Database:
     """Open the database of a command. A missing database is created only if `new` is true."""
@@ -50,31 +82,14 @@ def missing(error: ImportError) -> InputError:
 def serve(
     data: DataOption = None,
     database: DatabaseOption = None,
-    host: Annotated[
-        str,
-        typer.Option(
-            help="Network address of the server; with the default address, only this machine can connect."
-        ),
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Network port of the server.")] = 8000,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8000,
     max_body: Annotated[int, typer.Option(min=1, help="Largest allowed body of a request, in bytes.")] = 4
     << 20,
-    rate: Annotated[
-        float,
-        typer.Option(
-            min=0,
-            help="Requests per second that one network address may send in the long run; 0 means no limit.",
-        ),
-    ] = 50.0,
-    burst: Annotated[
-        float, typer.Option(min=1, help="Number of requests that one network address may send at once.")
-    ] = 500.0,
-    timeout: Annotated[
-        float, typer.Option(min=0.1, help="Number of seconds within which a whole request must arrive.")
-    ] = 20.0,
-    trust_proxy: Annotated[
-        str, typer.Option(help="Addresses of reverse proxies whose header X-Forwarded-For is trusted.")
-    ] = "127.0.0.1",
+    rate: RateOption = 50.0,
+    burst: BurstOption = 500.0,
+    timeout: TimeoutOption = 20.0,
+    trust_proxy: ProxyOption = "127.0.0.1",
     public: Annotated[
         str,
         typer.Option(
@@ -83,14 +98,7 @@ def serve(
             "address at which the server listens.",
         ),
     ] = "",
-    trial_clock: Annotated[
-        str | None,
-        typer.Option(
-            metavar="START,RATE[,SINCE]",
-            help="For trials: use a clock that shows START now and runs RATE times as fast as real time. With "
-            "SINCE (Unix seconds), the clock shows START at the real time SINCE, not now.",
-        ),
-    ] = None,
+    trial_clock: ClockOption = None,
 ) -> None:
     """Run the curator's server for devices, contributors and operators.
 
@@ -106,7 +114,7 @@ def serve(
         raise missing(error) from None
     settings = Settings(max_body=max_body, rate=rate, burst=burst, timeout=timeout, address=public)
     if trial_clock is not None:
-        from ldptrace.server.schedule import TrialClock
+        from ldptrace.web.clock import TrialClock
 
         settings = replace(settings, clock=TrialClock.of(trial_clock))
     with listen(host, port) as listening:

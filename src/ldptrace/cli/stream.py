@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal, Self, TextIO
+from typing import TYPE_CHECKING, Annotated, Literal, Self, TextIO
 
 import typer
 
@@ -21,10 +21,12 @@ from ldptrace.cli.common import (
 )
 from ldptrace.cli.reading import read_input, with_reading
 from ldptrace.cli.synthesize import AreaOption, MethodOptions, parse_options, whole_number
-from ldptrace.core.reading import Reading
 from ldptrace.errors import InputError
 from ldptrace.plugins import STREAMS, installed
 from ldptrace.protocol.grid import checked_cells
+
+if TYPE_CHECKING:
+    from ldptrace.io.reading import Reading
 
 
 def method_names() -> list[str]:
@@ -118,7 +120,6 @@ def stream(
 
     At each moment, the synthetic trips depend only on reports that have already arrived.
     """
-    from ldptrace.core.times import zone_words
     from ldptrace.core.words import count
     from ldptrace.curator.memory import remembered
     from ldptrace.io.formats import for_writing
@@ -149,8 +150,6 @@ def stream(
     with Progress() as stages:
         with stages("read"):
             real = read_input(source, reading)
-            if real.has_dates or real.timezone:
-                note(zone_words(real.timezone, dates=real.has_dates))
             public = Public.of(area, roads, routes)
         with stages("play and write"), _Log(live) as log:
             found = play(

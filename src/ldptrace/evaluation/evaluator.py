@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ldptrace.core.arrays import Ints
+from ldptrace.core.outside import DEFAULT, Outside
 from ldptrace.core.paths import CellPaths
-from ldptrace.core.reading import CUT, Outside
 from ldptrace.core.stages import Stages
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
@@ -35,7 +35,7 @@ from ldptrace.evaluation.figures import (
     street_lines,
     time_edges,
 )
-from ldptrace.evaluation.measured import Measured, clock_of, real_remarks, sampled, set_remarks, timed_walks
+from ldptrace.evaluation.measured import Measured, real_remarks, sampled, set_remarks, timed_walks
 from ldptrace.evaluation.metrics import Value
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error
 from ldptrace.evaluation.results import Attack, SetResult
@@ -70,7 +70,7 @@ def evaluate(
     privacy: Sequence[Mapping[str, Any] | None] | None = None,
     attacks: bool = True,
     samples: bool = True,
-    outside: Outside = CUT,
+    outside: Outside = DEFAULT,
     tick: float | None = None,
     from_tick: int = 0,
     stages: Stages | None = None,
@@ -162,7 +162,7 @@ def resilience(
     bounds: Bounds | None = None,
     seed: int | None = None,
     names: Sequence[str] | None = None,
-    outside: Outside = CUT,
+    outside: Outside = DEFAULT,
     stages: Stages | None = None,
 ) -> dict[str, dict[str, Attack]]:
     """Run only the two attacks, and return the results by the name of the set and of the attack. Of larger sets, about
@@ -274,7 +274,6 @@ def judge(
         streets=None if streets is None else street_lines(streets.roads, area),
         roads=None if streets is None else Path(streets.roads.name).name,
         tolerance=None if streets is None else streets.index.tolerance,
-        clock=clock_of(real.trajectories),
     )
 
 

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from ldptrace.core.crs import is_geographic
-from ldptrace.core.outside import Crossings, unwrap, within
+from ldptrace.core.outside import Crossings, Outside, unwrap, within
 from ldptrace.core.parallel import added, child
-from ldptrace.core.reading import Outside
 from ldptrace.core.times import to_local
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Crowd
@@ -343,17 +342,8 @@ def real_remarks(real: Measured) -> list[str]:
             "another place or mode of travel), so turns and lengths on streets are not compared"
         )
     if real.trajectories.has_dates and real.trajectories.timezone is None:
-        remarks.append(
-            "hours of the day are those of UTC, because no time zone is stated; --timezone names another"
-        )
+        remarks.append("hours of the day are those of UTC: no time zone was given")
     return remarks
-
-
-def clock_of(trajectories: Trajectories) -> str:
-    """Return whose hours the hours of the day are, for the title of an axis."""
-    if trajectories.timezone is not None:
-        return trajectories.timezone
-    return "UTC, assumed" if trajectories.has_dates else "local"
 
 
 def sampled(title: str, item: Measured, *, attacks: bool, streets: bool) -> list[str]:

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ldptrace.core.reading import CUT, Outside, Reading
+from ldptrace.core.outside import DEFAULT, Outside, checked_outside
+from ldptrace.core.times import zone
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Crowd
 from ldptrace.engines.local import Memory
@@ -30,7 +31,7 @@ class Place:
 
     grid: int | Grid = GRID
     bounds: Bounds | None = None
-    outside: Outside = CUT
+    outside: Outside = DEFAULT
     timezone: str | None = None
     crs: str | None = None
 
@@ -56,7 +57,9 @@ class Sets:
         """Read all sets once, and the real set twice if the bounds are taken from it."""
         if not synthetic:
             raise InputError("there is no synthetic set to evaluate")
-        Reading(outside=place.outside, timezone=place.timezone)
+        checked_outside(place.outside)
+        if place.timezone is not None:
+            zone(place.timezone)
         crowds = [
             item if isinstance(item, Crowd) else Memory(trajectories_of(item)) for item in (real, *synthetic)
         ]
@@ -80,11 +83,6 @@ class Sets:
             for before, found, title in zip([[], *aligned], census, titles, strict=True)
         ]
         zones = [place.timezone or crowd.timezone for crowd in crowds]
-        for said, own, title in zip(notes[1:], zones[1:], titles[1:], strict=True):
-            if own is not None and zones[0] is not None and own != zones[0]:
-                said.append(
-                    f"{title}: its hours are those of {own}, and the hours of the real set those of {zones[0]}"
-                )
         return Sets(titles, crowds, census, area, origin, crs, zones, place.outside, notes)
 
     def size(self, number: int) -> int:

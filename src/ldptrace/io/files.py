@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from ldptrace.core import layers
+from ldptrace.core.columns import Names
 from ldptrace.core.crs import WGS84, transform
-from ldptrace.core.reading import CUT, Names, Outside, Reading
+from ldptrace.core.outside import DEFAULT, Outside
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.words import count
 from ldptrace.errors import DataWarning, InputError, NothingUsable
@@ -22,6 +23,7 @@ from ldptrace.io.atomic import atomic_path, is_stream
 from ldptrace.io.clean import clean
 from ldptrace.io.formats import STDIN, files_of
 from ldptrace.io.provenance import read_beside, write_beside
+from ldptrace.io.reading import Reading
 from ldptrace.protocol.grid import Bounds
 
 PathLike = str | os.PathLike[str]
@@ -33,7 +35,7 @@ def read(
     format: str | None = None,
     crs: str | None = None,
     bounds: Bounds | None = None,
-    outside: Outside = CUT,
+    outside: Outside = DEFAULT,
     min_points: int = 0,
     x: str | None = None,
     y: str | None = None,
@@ -50,8 +52,7 @@ def read(
     - `format`: the format of the file; by default recognised by extension or content.
     - `x`, `y`, `t`, `id`, `user`: the names of columns; by default columns are recognised by their usual names.
     - `crs`: the coordinate system, such as "EPSG:4326".
-    - `timezone`: the time zone of times that do not state a zone, and of hours of the day; by default the zone that
-      the file states.
+    - `timezone`: the time zone of times that do not state a zone.
     - `split_gap`: cut a trajectory between two points that are more than this many seconds apart.
     - `min_points`: omit trajectories with fewer points than this.
     - `bounds`: a rectangle (x0, y0, x1, y1).
@@ -89,9 +90,8 @@ def read_with_account(path: Any, reading: Reading | None = None) -> tuple[Trajec
             parsed = _cut(parsed, reading.split_gap)
         parsed = clean(replace(parsed, owners=Owners.of(parsed.trajectories)), reading)
     kept = parsed.trajectories
-    if kept.t is not None:
-        stated = kept.timezone or dict(kept.provenance or {}).get("timezone")
-        kept = replace(kept, timezone=reading.timezone or stated)
+    if reading.timezone is not None and kept.t is not None:
+        kept = replace(kept, timezone=reading.timezone)
     return kept, Account.of(name, kind, parsed)
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ldptrace.core.paths import CellPaths
-from ldptrace.core.running import Mode
 from ldptrace.core.stages import Stages
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
@@ -23,6 +22,7 @@ from ldptrace.protocol.exact import epsilon_fraction
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.simulation import Collection, Members
+from ldptrace.simulation.channels import Mode
 
 
 @dataclass(frozen=True, eq=False)

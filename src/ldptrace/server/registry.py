@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from datetime import UTC, date, datetime, time
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
@@ -65,23 +65,6 @@ class Schedule:
                 raise InputError(f"a time is from 1970 to 9999, got {value}")
         if self.opens is not None and self.until is not None and self.until <= self.opens:
             raise InputError("a campaign closes after it opens")
-
-
-def moment(text: str, *, end: bool = False) -> int:
-    """Return a date or time as Unix time, in UTC unless it names a zone. A date stands for its beginning, or with `end`
-    for its end.
-
-    >>> moment("2027-03-01"), moment("2027-03-01", end=True), moment("2027-03-01T08:00+01:00")
-    (1803859200, 1803945600, 1803884400)
-    """
-    try:
-        if len(text) == 10:
-            day = datetime.combine(date.fromisoformat(text), time(), UTC)
-            return int(day.timestamp()) + (86_400 if end else 0)
-        found = datetime.fromisoformat(text)
-        return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp())
-    except (ValueError, OverflowError):
-        raise InputError(f"a time is like 2027-03-01 or 2027-03-01T08:00+01:00, got {text[:40]!r}") from None
 
 
 def shown(unix: int) -> str:

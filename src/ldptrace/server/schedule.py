@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from dataclasses import dataclass
 
-from ldptrace.errors import InputError
 from ldptrace.server import campaigns, standing
-from ldptrace.server.registry import Campaign, all_campaigns, moment
+from ldptrace.server.registry import Campaign, all_campaigns
 from ldptrace.server.storage import Database
 from ldptrace.web.problems import Refused
 
@@ -82,44 +80,3 @@ def due_releases(database: Database) -> list[DueRelease]:
         once = [known[name] for (name,) in scheduled if known[name].plan.standing is None]
         whole = [campaign.name for campaign in once if campaign.round >= campaign.rounds]
     return [DueRelease(*row) for row in windows] + [DueRelease(name, None) for name in whole]
-
-
-@dataclass(frozen=True)
-class TrialClock:
-    """A clock for trials, which shows the Unix time `start` when the system clock shows `since`, and runs `rate` times
-    as fast.
-
-    >>> clock = TrialClock(1_000_000.0, 3600.0, since=0.0)
-    >>> clock.at(1.0)
-    1003600.0
-    """
-
-    start: float
-    rate: float
-    since: float
-
-    def __call__(self) -> float:
-        return self.at(time.time())
-
-    def at(self, real: float) -> float:
-        """Return the time of this clock at a time of the system clock."""
-        return self.start + (real - self.since) * self.rate
-
-    @staticmethod
-    def of(text: str) -> TrialClock:
-        """Parse the option START,RATE or START,RATE,SINCE; by default SINCE is the present.
-
-        >>> TrialClock.of("2027-03-01,3600,5")
-        TrialClock(start=1803859200, rate=3600.0, since=5.0)
-        """
-        parts = text.split(",")
-        try:
-            if len(parts) not in (2, 3):
-                raise ValueError
-            start, rate = moment(parts[0]), float(parts[1])
-            since = float(parts[2]) if len(parts) == 3 else time.time()
-        except ValueError:
-            raise InputError(f"a trial clock is START,RATE or START,RATE,SINCE, got {text!r}") from None
-        if not 0 < rate <= 1e7:
-            raise InputError(f"a trial clock runs up to 10,000,000 times as fast, got {parts[1]}")
-        return TrialClock(start, rate, since)

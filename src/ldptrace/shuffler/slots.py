@@ -25,7 +25,7 @@ class Slots:
         self._connection = connection
         self._table = table
         self._size = size
-        self._salt = salt
+        self.salt = salt
         self._empty = bytes(size)
 
     def make(self, capacity: int = FIRST) -> None:
@@ -102,7 +102,7 @@ class Slots:
         return bytes(sealed)
 
     def _hash(self, sealed: bytes) -> int:
-        return int.from_bytes(hashlib.blake2b(sealed, digest_size=HASH_BYTES, key=self._salt).digest(), "big")
+        return int.from_bytes(hashlib.blake2b(sealed, digest_size=HASH_BYTES, key=self.salt).digest(), "big")
 
 
 def full(count: int, capacity: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from starlette.datastructures import MutableHeaders
@@ -17,6 +17,8 @@ from ldptrace.web.problems import AnyProblem, Refused, ServerProblem, bad_reques
 
 PLAN_TYPE = "application/vnd.ldptrace.plan+json"
 REPORTS_TYPE = "application/vnd.ldptrace.reports"
+SEALED_TYPE = "application/vnd.ldptrace.sealed"
+BATCH_TYPE = "application/vnd.ldptrace.batch"
 TALLY_TYPE = "application/vnd.ldptrace.tally+json"
 PROBLEM_TYPE = "application/problem+json"
 
@@ -108,8 +110,9 @@ def expect_type(request: Request, *wanted: str) -> None:
 class Envelope:
     """The outermost layer, which adds the headers to every response and counts it."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, headers: Mapping[str, str] = HEADERS) -> None:
         self.inner = app
+        self._headers = headers
         # Called with the route and the status of every answer, once the application has started.
         self.answered: Callable[[str, int], None] = _ignore
 
@@ -121,7 +124,7 @@ class Envelope:
         async def wrapped(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
+                for name, value in self._headers.items():
                     headers.setdefault(name, value)
                 self.answered(scope.get("route_path", "other"), message["status"])
             await send(message)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 
 from starlette.applications import Starlette
@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from ldptrace.errors import LdptraceError
 from ldptrace.protocol.problems import PlanRefused
-from ldptrace.web.answers import Envelope, JsonAnswer, problem_answer
+from ldptrace.web.answers import HEADERS, Envelope, JsonAnswer, problem_answer
 from ldptrace.web.problems import Refused, ServerProblem, StorageUnavailable
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -44,6 +44,7 @@ async def healthz(request: Request) -> Response:
 def make_app(
     routes: Sequence[tuple[str, str, Endpoint]],
     lifespan: Callable[[Starlette], AbstractAsyncContextManager[None]],
+    headers: Mapping[str, str] = HEADERS,
 ) -> Envelope:
     """Make an application. `lifespan` sets `app.state.shared`, whose `rate` limits the requests of an address."""
     app = Starlette(
@@ -58,7 +59,7 @@ def make_app(
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
-    return Envelope(app)
+    return Envelope(app, headers)
 
 
 def _limited(endpoint: Endpoint, path: str) -> Endpoint:

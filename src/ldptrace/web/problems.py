@@ -37,6 +37,13 @@ class ServerProblem(Numbered):
     BUSY = 134, 503, "The server has more to do than it can; try again later."
     STOPPING = 135, 503, "The server is stopping; nothing was counted."
     HEAD_TOO_LARGE = 136, 431, "The headers are larger than the server takes."
+    NOT_SHUFFLED = 137, 409, "The plan is shuffled: its reports are counted only in batches of its shuffler."
+    BATCH_TOO_SMALL = 138, 409, "The batch has fewer reports than the plan requires."
+    ANOTHER_BATCH = (
+        139,
+        409,
+        "Another batch of this plan and window was counted, or its deletion was reported.",
+    )
 
 
 AnyProblem = Problem | ServerProblem

@@ -53,8 +53,6 @@ class Promise:
     method: str = "single-report"
     plan: Plan | None = None
     notes: tuple[str, ...] = ()
-    # The time zone of the hours, where one is stated.
-    timezone: str | None = None
     # Why the promise is weaker than epsilon says, one sentence for each reason.
     weaker: tuple[str, ...] = field(default=())
     # Whether the devices were simulated from trips that the publisher holds.
@@ -90,9 +88,8 @@ class Promise:
             str(stated.get("method", "single-report")),
             _plan(stated.get("plan")),
             tuple(stated.get("notes") or ()),
-            weaker=tuple(weaker),
-            simulated=bool(stated.get("simulated")),
-            timezone=stated.get("timezone"),
+            tuple(weaker),
+            bool(stated.get("simulated")),
         )
 
     @property

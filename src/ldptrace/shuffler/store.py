@@ -1,0 +1,445 @@
+"""The storage of a shuffler: plans, batches of sealed reports, and one-time codes, in one SQLite file.
+
+It keeps no address, no time, and no order of arrival. A batch is open while its window is; then it is fixed, and sent
+until the curator has acknowledged it; or it is deleted, if it is too small. Each method is one transaction.
+
+A file that was set back, such as a restored backup, knows nothing of what was sent since. It is recognised by its
+identity on the disk, which a copy does not have, and then no batch whose window had begun is ever sent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ldptrace.errors import InputError
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.problems import Problem
+from ldptrace.shuffler.served import NO_WINDOW, Served
+from ldptrace.shuffler.slots import FIRST, Slots, full
+from ldptrace.web.problems import ServerProblem, StorageUnavailable, not_found
+
+FILE = "shuffler.sqlite"
+VERSION = "1"
+# Seconds that a transaction waits for another process.
+PATIENCE = 20.0
+# Reports that are read in one transaction while a batch is sent.
+CHUNK = 2_000
+CODE_BYTES = 16
+MAX_CODES = 1_000_000
+_TABLES = (
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    # `begins`: windows that had begun at this time are not served, because the file was set back since.
+    "CREATE TABLE plans (id TEXT PRIMARY KEY, document TEXT NOT NULL, campaign TEXT NOT NULL, token TEXT NOT NULL, "
+    "admission INTEGER NOT NULL, begins INTEGER)",
+    # One row for each batch that has had a report, for ever: a window that was closed is never opened again.
+    "CREATE TABLE batches (plan TEXT NOT NULL, label INTEGER NOT NULL, state TEXT NOT NULL, reports INTEGER NOT NULL, "
+    "capacity INTEGER NOT NULL, salt BLOB NOT NULL, answer TEXT NOT NULL, PRIMARY KEY (plan, label)) WITHOUT ROWID",
+    # `used` is 0 or 1, which SQLite overwrites in place: deleting rows would show the order in which codes were used.
+    "CREATE TABLE codes (plan TEXT NOT NULL, label INTEGER NOT NULL, hash BLOB NOT NULL, used INTEGER NOT NULL, "
+    "PRIMARY KEY (plan, label, hash)) WITHOUT ROWID",
+)
+# States of a batch: it takes reports; it is fixed and is being sent; it was acknowledged. Or it was deleted, because it
+# was too small or the file was set back, and the curator has yet to learn of it, or knows.
+OPEN, FIXED, SENT, DELETED, KNOWN = "open", "fixed", "sent", "deleted", "known"
+
+
+@dataclass(frozen=True)
+class Sealed:
+    """A sealed report as it arrives: its bytes, its window, and its code if it has one."""
+
+    body: bytes
+    window: int
+    code: str = ""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A batch without its reports."""
+
+    plan: str
+    window: int
+    state: str
+    reports: int
+    answer: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A plan that is served, and the campaign of the curator to which its batches go."""
+
+    plan: Plan
+    document: str
+    campaign: str
+    token: str
+    admission: bool
+
+
+class Store:
+    """The storage in the folder `data`, which is made if it is missing. One process has it open."""
+
+    def __init__(self, data: str | os.PathLike[str], clock: Callable[[], float]) -> None:
+        self.path = Path(data) / FILE
+        self._clock = clock
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with self._transaction() as session:
+            self._prepare(session)
+
+    def take(self, plan: str, arrivals: Sequence[Sealed]) -> list[int]:
+        """Hold sealed reports of a plan, and return for each 0 or the number of its problem."""
+        with self._transaction() as session:
+            found = session.execute(
+                "SELECT document, admission, begins FROM plans WHERE id = ?", (plan,)
+            ).fetchone()
+            if found is None:
+                raise not_found(f"the shuffler does not serve a plan {plan[:80]!r}")
+            served, now = _served(found[0]), self._clock()
+            taking: dict[int, _Taking | None] = {}
+            codes = []
+            for one in arrivals:
+                if one.window not in taking:
+                    begun = found[2] is not None and served.span(one.window)[0] <= found[2]
+                    is_open = served.open(one.window, now) and not begun
+                    taking[one.window] = _Taking.of(session, served, one.window) if is_open else None
+                codes.append(_problem(taking[one.window], served, one, admission=bool(found[1])))
+            for batch in taking.values():
+                if batch is not None:
+                    batch.keep()
+            return codes
+
+    def close_due(self) -> list[Batch]:
+        """Fix the batches whose windows have closed, or delete them if they are too small; return them."""
+        with self._reading() as session:
+            due = [(one, _served(text)) for one, text in _batches_with_plans(session, OPEN)]
+        closed = []
+        for batch, served in due:
+            if self._clock() >= served.span(batch.window)[1]:
+                with self._transaction() as session:
+                    closed.append(_close(session, batch, served))
+        return closed
+
+    def unsent(self) -> list[tuple[Batch, Entry]]:
+        """Return the batches that the curator has yet to acknowledge, and those of whose deletion it has to learn."""
+        with self._reading() as session:
+            found = [one for state in (FIXED, DELETED) for one, _ in _batches_with_plans(session, state)]
+            return [(one, _entry(session, one.plan)) for one in found]
+
+    def reports(self, batch: Batch) -> Iterator[bytes]:
+        """Return the reports of a fixed batch in an order that is drawn each time, in pieces of several."""
+        with self._reading() as session:
+            slots = _slots(session, batch)
+            places = slots.places()
+        secrets.SystemRandom().shuffle(places)
+        for start in range(0, len(places), CHUNK):
+            with self._reading() as session:
+                yield b"".join(_slots(session, batch).at(places[start : start + CHUNK]))
+
+    def acknowledged(self, batch: Batch, answer: str) -> None:
+        """Delete the reports of a batch that the curator has, and keep its answer."""
+        with self._transaction() as session:
+            if batch.state == FIXED:
+                _drop(session, batch)
+            state = SENT if batch.state == FIXED else KNOWN
+            session.execute(
+                "UPDATE batches SET state = ?, answer = ? WHERE plan = ? AND label = ?",
+                (state, answer, batch.plan, batch.window),
+            )
+
+    def add_plan(self, plan: Plan, campaign: str, token: str, *, admission: bool) -> None:
+        """Serve one more plan, or change where the batches of a plan go."""
+        Served.of(plan)
+        with self._transaction() as session:
+            session.execute(
+                "INSERT INTO plans (id, document, campaign, token, admission) VALUES (?, ?, ?, ?, ?) "
+                "ON CONFLICT (id) DO UPDATE SET campaign = excluded.campaign, token = excluded.token, "
+                "admission = max(admission, excluded.admission)",
+                (plan.id, plan.to_json(), campaign, token, admission),
+            )
+
+    def make_codes(self, plan: str, windows: Sequence[int], people: int) -> list[list[str]]:
+        """Return one-time codes, for each person one for each window. The plan's reports then need codes."""
+        if not 1 <= people * len(windows) <= MAX_CODES:
+            raise InputError(
+                f"from 1 to {MAX_CODES:,} codes can be made at once, got {people * len(windows):,}"
+            )
+        texts = [[secrets.token_hex(CODE_BYTES) for _ in windows] for _ in range(people)]
+        with self._transaction() as session:
+            held = session.execute(
+                "SELECT sum(reports) FROM batches WHERE plan = ? AND state = ?", (plan, OPEN)
+            )
+            if not _entry(session, plan).admission and held.fetchone()[0]:
+                raise InputError(
+                    "the shuffler holds reports of this plan that came without codes: it is too late"
+                )
+            session.execute("UPDATE plans SET admission = 1 WHERE id = ?", (plan,))
+            rows = sorted((w, code_hash(text)) for row in texts for w, text in zip(windows, row, strict=True))
+            session.executemany("INSERT INTO codes VALUES (?, ?, ?, 0)", ((plan, *row) for row in rows))
+        return texts
+
+    def plans(self) -> list[Entry]:
+        """Return the plans that are served."""
+        with self._reading() as session:
+            return [
+                _entry(session, plan)
+                for (plan,) in session.execute("SELECT id FROM plans ORDER BY id").fetchall()
+            ]
+
+    def plan(self, number: str) -> Entry:
+        """Return the plan with this id."""
+        with self._reading() as session:
+            return _entry(session, number)
+
+    def batches(self) -> list[Batch]:
+        """Return all batches, of each plan in the order of the windows."""
+        with self._reading() as session:
+            return [
+                Batch(*row)
+                for row in session.execute(
+                    "SELECT plan, label, state, reports, answer FROM batches ORDER BY plan, label"
+                ).fetchall()
+            ]
+
+    def backup(self, path: Path) -> None:
+        """Copy the storage to a new file, without the reports of open batches, which a copy never sends."""
+        with self._lock:
+            copy = sqlite3.connect(path, isolation_level=None)
+            os.chmod(path, 0o600)
+            try:
+                self._opened().backup(copy)
+                _prepared(copy)
+                for plan, window in copy.execute(
+                    "SELECT plan, label FROM batches WHERE state = ?", (OPEN,)
+                ).fetchall():
+                    copy.execute(f"DROP TABLE {_table(plan, window)}")
+                copy.execute("UPDATE meta SET value = '' WHERE key = 'identity'")
+                copy.execute("VACUUM")
+            finally:
+                copy.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _prepare(self, session: sqlite3.Connection) -> None:
+        """Make the tables of a new file, and leave behind what a file that was set back must not send."""
+        identity = str(self.path.stat().st_ino)
+        if not session.execute("SELECT 1 FROM sqlite_master").fetchall():
+            for statement in _TABLES:
+                session.execute(statement)
+            session.execute("INSERT INTO meta VALUES ('version', ?), ('identity', ?)", (VERSION, identity))
+            return
+        found = dict(session.execute("SELECT key, value FROM meta").fetchall())
+        if found.get("version") != VERSION:
+            raise StorageUnavailable(f"the database {self.path} is not that of a shuffler of this version")
+        if found["identity"] != identity:
+            for batch, _ in _batches_with_plans(session, OPEN):
+                _drop(session, batch)
+            session.execute("UPDATE batches SET state = ? WHERE state = ?", (DELETED, OPEN))
+            session.execute(
+                "UPDATE plans SET begins = max(coalesce(begins, 0), ?)", (int(self._clock()) + 1,)
+            )
+            session.execute("UPDATE meta SET value = ? WHERE key = 'identity'", (identity,))
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._connection is None:
+            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+            self._connection = sqlite3.connect(
+                self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+            )
+            _prepared(self._connection)
+        return self._connection
+
+    @contextmanager
+    def _transaction(self, begin: str = "BEGIN IMMEDIATE") -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            try:
+                connection = self._opened()
+                connection.execute(begin)
+                try:
+                    yield connection
+                    connection.execute("COMMIT")
+                except BaseException:
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                    raise
+            except sqlite3.Error as error:
+                with contextlib.suppress(sqlite3.Error):
+                    self.close()
+                raise StorageUnavailable(f"the database {self.path} cannot be used: {error}") from error
+
+    def _reading(self) -> contextlib.AbstractContextManager[sqlite3.Connection]:
+        return self._transaction("BEGIN")
+
+
+class _Taking:
+    """A batch that takes reports within a transaction."""
+
+    def __init__(self, session: sqlite3.Connection, batch: Batch, row: tuple[int, bytes], size: int) -> None:
+        self._session = session
+        self._batch = batch
+        self._count, (self._capacity, salt) = batch.reports, row
+        self.slots = Slots(session, _table(batch.plan, batch.window), size, salt)
+
+    @staticmethod
+    def of(session: sqlite3.Connection, served: Served, window: int) -> _Taking | None:
+        """Return the batch of an open window; None if it was closed all the same."""
+        found = session.execute(
+            "SELECT state, reports, capacity, salt FROM batches WHERE plan = ? AND label = ?",
+            (served.id, window),
+        ).fetchone()
+        state, reports, capacity, salt = found or (OPEN, 0, 0, secrets.token_bytes(32))
+        if state != OPEN:
+            return None
+        return _Taking(session, Batch(served.id, window, state, reports, ""), (capacity, salt), served.size)
+
+    def admits(self, code: str) -> bool:
+        """Use up the code of a report, and return whether it was unused."""
+        return (
+            self._session.execute(
+                "UPDATE codes SET used = 1 WHERE plan = ? AND label = ? AND hash = ? AND used = 0",
+                (self._batch.plan, self._batch.window, code_hash(code)),
+            ).rowcount
+            == 1
+        )
+
+    def holds(self, sealed: bytes) -> bool:
+        return self._capacity > 0 and sealed in self.slots
+
+    def add(self, sealed: bytes) -> None:
+        if self._capacity == 0:
+            self._begin()
+        if full(self._count, self._capacity):
+            self._capacity *= 2
+            self.slots.grow(self._capacity)
+        self._count += self.slots.add(sealed, self._capacity)
+
+    def keep(self) -> None:
+        """Write the new numbers."""
+        self._session.execute(
+            "UPDATE batches SET reports = ?, capacity = ? WHERE plan = ? AND label = ?",
+            (self._count, self._capacity, self._batch.plan, self._batch.window),
+        )
+
+    def _begin(self) -> None:
+        self._capacity = FIRST
+        self.slots.make(FIRST)
+        self._session.execute(
+            "INSERT INTO batches VALUES (?, ?, ?, 0, ?, ?, '')",
+            (self._batch.plan, self._batch.window, OPEN, FIRST, self.slots.salt),
+        )
+
+
+def code_hash(text: str) -> bytes:
+    """Return the hash of a code, which is stored in its place."""
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
+
+
+def _problem(taking: _Taking | None, served: Served, one: Sealed, *, admission: bool) -> int:
+    """Hold one report, or return the number of its problem."""
+    # Every sealed report begins with an uncompressed point, byte 04; an empty slot does not.
+    if len(one.body) != served.size or one.body[0] != 4:
+        return Problem.WRONG_SIZE.number
+    if taking is None:
+        return Problem.WRONG_WINDOW.number
+    if admission and not taking.holds(one.body) and not taking.admits(one.code):
+        return ServerProblem.NOT_ADMITTED.number
+    taking.add(one.body)
+    return 0
+
+
+def _close(session: sqlite3.Connection, batch: Batch, served: Served) -> Batch:
+    enough = batch.reports >= served.batch
+    if not enough:
+        _drop(session, batch)
+    state = FIXED if enough else DELETED
+    session.execute(
+        "UPDATE batches SET state = ? WHERE plan = ? AND label = ? AND state = ?",
+        (state, batch.plan, batch.window, OPEN),
+    )
+    session.execute("DELETE FROM codes WHERE plan = ? AND label = ?", (batch.plan, batch.window))
+    return Batch(batch.plan, batch.window, state, batch.reports, "")
+
+
+def _drop(session: sqlite3.Connection, batch: Batch) -> None:
+    session.execute(f"DROP TABLE IF EXISTS {_table(batch.plan, batch.window)}")
+
+
+def _slots(session: sqlite3.Connection, batch: Batch) -> Slots:
+    found = session.execute(
+        "SELECT salt, document FROM batches JOIN plans ON plans.id = batches.plan WHERE plan = ? AND label = ?",
+        (batch.plan, batch.window),
+    ).fetchone()
+    return Slots(session, _table(batch.plan, batch.window), _served(found[1]).size, found[0])
+
+
+def _batches_with_plans(session: sqlite3.Connection, state: str) -> list[tuple[Batch, str]]:
+    found = session.execute(
+        "SELECT plan, label, state, reports, answer, document FROM batches JOIN plans ON plans.id = batches.plan "
+        "WHERE state = ? ORDER BY plan, label",
+        (state,),
+    ).fetchall()
+    return [(Batch(*row[:5]), row[5]) for row in found]
+
+
+def _entry(session: sqlite3.Connection, number: str) -> Entry:
+    found = session.execute(
+        "SELECT document, campaign, token, admission FROM plans WHERE id = ?", (number,)
+    ).fetchone()
+    if found is None:
+        raise not_found(f"the shuffler does not serve a plan {number[:80]!r}")
+    return Entry(_plan(found[0]), found[0], found[1], found[2], bool(found[3]))
+
+
+def _table(plan: str, window: int) -> str:
+    """Return the name of the table of a batch; ids are hexadecimal digits."""
+    return f"held_{plan}" if window == NO_WINDOW else f"held_{plan}_{window}"
+
+
+def _prepared(connection: sqlite3.Connection) -> None:
+    # No write-ahead log, because it would keep the order of the last commits.
+    for pragma in (
+        "journal_mode = TRUNCATE",
+        "synchronous = FULL",
+        "secure_delete = ON",
+        "temp_store = MEMORY",
+    ):
+        connection.execute(f"PRAGMA {pragma}").fetchall()
+
+
+@lru_cache(maxsize=256)
+def _plan(document: str) -> Plan:
+    return Plan.from_json(document)
+
+
+@lru_cache(maxsize=256)
+def _served(document: str) -> Served:
+    return Served.of(_plan(document))
+
+
+def shown(batch: Batch) -> dict[str, Any]:
+    """Return a batch as plain data, for the operator."""
+    window = None if batch.window == NO_WINDOW else batch.window
+    answer = json.loads(batch.answer) if batch.answer else None
+    return {
+        "plan": batch.plan,
+        "window": window,
+        "state": batch.state,
+        "reports": batch.reports,
+        "answer": answer,
+    }

@@ -1,0 +1,68 @@
+"""Times that operators write, and clocks for trials."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from datetime import time as time_of_day
+
+from ldptrace.errors import InputError
+
+
+def moment(text: str, *, end: bool = False) -> int:
+    """Return a date or time as Unix time, in UTC unless it names a zone. A date stands for its beginning, or with `end`
+    for its end.
+
+    >>> moment("2027-03-01"), moment("2027-03-01", end=True), moment("2027-03-01T08:00+01:00")
+    (1803859200, 1803945600, 1803884400)
+    """
+    try:
+        if len(text) == 10:
+            day = datetime.combine(date.fromisoformat(text), time_of_day(), UTC)
+            return int(day.timestamp()) + (86_400 if end else 0)
+        found = datetime.fromisoformat(text)
+        return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp())
+    except (ValueError, OverflowError):
+        raise InputError(f"a time is like 2027-03-01 or 2027-03-01T08:00+01:00, got {text[:40]!r}") from None
+
+
+@dataclass(frozen=True)
+class TrialClock:
+    """A clock for trials, which shows the Unix time `start` when the system clock shows `since`, and runs `rate` times
+    as fast.
+
+    >>> clock = TrialClock(1_000_000.0, 3600.0, since=0.0)
+    >>> clock.at(1.0)
+    1003600.0
+    """
+
+    start: float
+    rate: float
+    since: float
+
+    def __call__(self) -> float:
+        return self.at(time.time())
+
+    def at(self, real: float) -> float:
+        """Return the time of this clock at a time of the system clock."""
+        return self.start + (real - self.since) * self.rate
+
+    @staticmethod
+    def of(text: str) -> TrialClock:
+        """Parse the option START,RATE or START,RATE,SINCE; by default SINCE is the present.
+
+        >>> TrialClock.of("2027-03-01,3600,5")
+        TrialClock(start=1803859200, rate=3600.0, since=5.0)
+        """
+        parts = text.split(",")
+        try:
+            if len(parts) not in (2, 3):
+                raise ValueError
+            start, rate = moment(parts[0]), float(parts[1])
+            since = float(parts[2]) if len(parts) == 3 else time.time()
+        except ValueError:
+            raise InputError(f"a trial clock is START,RATE or START,RATE,SINCE, got {text!r}") from None
+        if not 0 < rate <= 1e7:
+            raise InputError(f"a trial clock runs up to 10,000,000 times as fast, got {parts[1]}")
+        return TrialClock(start, rate, since)

@@ -1,0 +1,123 @@
+"""The shuffler over HTTP: answers, problems, and pages of other origins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from ldptrace.shuffler.app import create_app
+from ldptrace.shuffler.sender import Request
+from ldptrace.shuffler.store import OPEN, Sealed, Store
+from ldptrace.web.limits import Settings
+from shuffler_kit import NOW, sealed, serving, standing, telling
+
+TYPE = {"Content-Type": "application/vnd.ldptrace.sealed"}
+
+
+def clock() -> float:
+    return NOW
+
+
+def client_of(store: Store, **settings: Any) -> TestClient:
+    def unreachable(request: Request) -> tuple[int, str]:
+        raise OSError
+
+    app = create_app(store, Settings(clock=clock, **settings), unreachable)
+    return TestClient(app, client=("192.0.2.1", 1))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    found = serving(tmp_path, telling(), clock)
+    found.add_plan(standing(), "http://curator.example/v1/campaigns/trips", "token", admission=True)
+    return found
+
+
+@pytest.fixture
+def client(store: Store) -> Iterator[TestClient]:
+    with client_of(store) as found:
+        yield found
+
+
+def path_of(one: Sealed) -> str:
+    if one.window < 0:
+        return f"/v2/plans/{telling().id}/reports"
+    return f"/v2/plans/{standing().id}/windows/{one.window}/reports"
+
+
+def test_a_report_is_acknowledged_when_it_is_held(client: TestClient, store: Store) -> None:
+    one = sealed(telling(), 5)
+    for _ in range(2):
+        answer = client.post(path_of(one), content=one.body, headers=TYPE)
+        assert (answer.status_code, answer.json()) == (200, {"taken": 1})
+        assert [(batch.state, batch.reports) for batch in store.batches()] == [(OPEN, 1)]
+
+
+def test_a_code_admits_a_report(client: TestClient, store: Store) -> None:
+    one = sealed(standing(), 5, 0)
+    answer = client.post(path_of(one), content=one.body, headers=TYPE)
+    assert (answer.status_code, answer.json()["code"]) == (403, "not-admitted")
+    [[code]] = store.make_codes(standing().id, [0], 1)
+    assert client.post(path_of(one), content=one.body, headers=TYPE | {"Ldptrace-Admission": code}).is_success
+    assert client.post(path_of(one), content=one.body, headers=TYPE).is_success
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "code"),
+    [
+        (f"/v2/plans/{'0' * 64}/reports", sealed(telling(), 1).body, "not-found"),
+        ("/v2/plans/../reports", b"", "not-found"),
+        (f"/v2/plans/{telling().id}/reports", b"", "wrong-size"),
+        (f"/v2/plans/{telling().id}/windows/1/reports", sealed(telling(), 1).body, "wrong-window"),
+        (f"/v2/plans/{standing().id}/windows/99/reports", sealed(standing(), 1, 99).body, "wrong-window"),
+        (f"/v2/plans/{standing().id}/windows/4294967296/reports", b"", "not-found"),
+        (f"/v2/plans/{standing().id}/reports", sealed(standing(), 1, 0).body, "wrong-window"),
+    ],
+)
+def test_problems(path: str, body: bytes, code: str, client: TestClient, store: Store) -> None:
+    answer = client.post(path, content=body, headers=TYPE)
+    assert answer.json()["code"] == code
+    assert answer.headers["access-control-allow-origin"] == "*"
+    assert store.batches() == []
+
+
+def test_another_media_type_is_refused(client: TestClient) -> None:
+    one = sealed(telling(), 1)
+    headers = {"Content-Type": "application/vnd.ldptrace.reports"}
+    assert (
+        client.post(path_of(one), content=one.body, headers=headers).json()["code"]
+        == "unsupported-media-type"
+    )
+
+
+def test_pages_of_another_origin_can_send(client: TestClient) -> None:
+    answer = client.options(path_of(sealed(telling(), 1)))
+    assert (answer.status_code, answer.headers["access-control-allow-methods"]) == (204, "GET, POST")
+    assert answer.headers["access-control-allow-headers"] == "content-type, ldptrace-admission"
+    assert answer.headers["access-control-allow-origin"] == "*"
+    assert "access-control-allow-credentials" not in answer.headers
+
+
+def test_the_plan_is_served_byte_for_byte(client: TestClient) -> None:
+    plan = telling()
+    answer = client.get(f"/v2/plans/{plan.id}")
+    assert (answer.text, answer.headers["content-type"]) == (
+        plan.to_json(),
+        "application/vnd.ldptrace.plan+json",
+    )
+    served = {one["id"]: one for one in client.get("/v2/plans").json()["plans"]}
+    assert served[plan.id]["operator"] == "A club"
+    assert not any("token" in one for one in served.values())
+    assert served[standing().id]["admission"] is True
+    assert client.get("/healthz").json() == {"status": "ok"}
+
+
+def test_an_address_is_limited(store: Store) -> None:
+    one = sealed(telling(), 1)
+    with client_of(store, rate=0.001, burst=2.0) as client:
+        got = [client.post(path_of(one), content=one.body, headers=TYPE).status_code for _ in range(3)]
+    assert got == [200, 200, 429]

@@ -1,0 +1,34 @@
+"""Times that operators write, and clocks for trials."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from ldptrace.errors import InputError
+from ldptrace.web.clock import TrialClock, moment
+
+
+def test_a_trial_clock_is_the_same_after_a_restart() -> None:
+    text = f"2027-03-01,1000,{time.time() - 10}"
+    one, two = TrialClock.of(text), TrialClock.of(text)
+    assert one() == pytest.approx(1_803_859_200 + 10_000, abs=500)
+    assert one.at(0) == two.at(0)
+    assert TrialClock.of("2027-03-01,1000")() == pytest.approx(1_803_859_200, abs=500)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "2027-03-01", "x,1", "2027-03-01,x", "2027-03-01,0", "2027-03-01,1e9", "2027-03-01,1,2,3"]
+)
+def test_what_is_no_clock_is_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        TrialClock.of(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "tomorrow", "2027-02-30", "2027-03-01T25:00", "1e9", "0001-01-01T00:00+14:00x"]
+)
+def test_what_is_no_time_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="a time is like"):
+        moment(text)
