@@ -196,16 +196,18 @@ export class Ledger {
 
 /** Answers the rounds of one plan. */
 export class Reporter {
-  constructor(plan: Plan, options?: { ledger?: Ledger | null; crs?: string | null });
+  /** A ledger, or the word "none": then every call is a fresh draw, for measurements only. */
+  constructor(plan: Plan, options: { ledger: Ledger | "none"; crs?: string | null });
   readonly plan: Plan;
-  /** The bytes to send for this trajectory; the newest round if none is named. */
-  report(points: Iterable<Point>, round?: number): Promise<Uint8Array>;
-  /** The same for a person with several trajectories: one of them is drawn at random. */
-  reportOneOf(trajectories: readonly Iterable<Point>[], round?: number): Promise<Uint8Array>;
+  /**
+   * The bytes to send about these trips, of which one is drawn at random; a list of points is one trip. The newest round
+   * if none is named; of a standing plan the latest window that has ended at the Unix time `now`.
+   */
+  report(trips: Trips, round?: number, now?: number): Promise<Uint8Array>;
+  /** What the device would make of these trips, in sentences: nothing is drawn, stored, spent or sent. */
+  check(trips: Trips, round?: number, now?: number): Promise<string[]>;
   /** Takes part in a standing plan: the phase is drawn and stored, once. `now` is a Unix time. */
   accept(now?: number): Promise<Acceptance>;
-  /** The bytes to send for the latest window of a standing plan that has ended. */
-  reportWindow(recordings: readonly Recording[], now?: number): Promise<Uint8Array>;
   /** Random seconds to wait before sending: up to an hour, or in a standing plan the time a report may take to arrive. */
   delay(most?: number): number;
   /** Tells the ledger that the report arrived. */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -93,6 +94,48 @@ def test_a_standing_plan_is_answered_alike(device: CommandDevice) -> None:
         window = Report.decode(report).window
         assert (now - 345_600) // 604_800 - 1 <= window <= (now - 345_600) // 604_800
         read_report(report, plan, 0)
+
+
+def test_a_check_says_the_same_in_all_clients(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """What each makes of good and odd trips, of a ledger, of windows."""
+    now, week = 1_780_300_800, 604_800
+    standing = PLAN.changed(standing=Standing.of(week, epsilon=1))
+    city = Plan.single_report(Grid((13.3, 52.4, 13.6, 1e6), 6), 1.0, crs="EPSG:4326")
+    far = Plan.single_report(Grid((389_000, 5_819_000.5, 390_000, 5_820_000), 6), 1.0)
+    walks = [
+        [], [[]], [WALK], [WALK, [], WALK[:1]], [WALK * 1025], [[[1, 1]]], [[[99, 0.5, 1.7e12], [0.5, 0.5, 1]]],
+        [[["NaN", 1]], [["Infinity", 0, 3]]], [[[52.5, 13.4]]], [[[500_000, 5e6]]], [[[1, 1, 9], [1, 1, 3]]],
+        [[[181, 91], [500, 500]]],
+    ]  # fmt: skip
+    lines = [
+        {"plan": plan.to_json(), "trips": trip_lines(trips), "check": True}
+        for plan in (PLAN, city, far) for trips in walks
+    ]  # fmt: skip
+    arrivals = [[now - 60.0], [now - 30 * 86_400.0, now - 86_400.0, 3600.0], [1e3 * now], ["NaN"], []]
+    asked = [
+        {
+            "trips": [{"points": WALK, "arrival": one} for one in some],
+            "now": now,
+            "ledger": "ana",
+            "check": True,
+        }
+        for some in arrivals
+    ]
+    lines += [{"plan": standing.to_json(), **line} for line in asked]
+    said = []
+    for name in NAMES:
+        (tmp_path / name).mkdir()
+        with CommandDevice(command(name, request.config), tmp_path / name) as device:
+            found = [device.ask(line) for line in lines]
+            # A phase is drawn, so that moments differ; numbers of trips do not.
+            device.ask({"plan": standing.to_json(), "ledger": "ana", "accept": True, "now": now - 9 * week})
+            found += [re.sub(r"[0-9-]+T[0-9:]+Z", "T", str(device.ask(line))) for line in asked]
+            device.ask({"plan": PLAN.to_json(), "ledger": "ben", "trips": []})
+            found.append(device.ask({"plan": PLAN.to_json(), "ledger": "ben", "trips": [], "check": True}))
+            said.append(found)
+    for one, line in enumerate(said[0]):
+        assert said[1][one] == said[2][one] == line
+    assert "check" in said[0][0]
 
 
 def test_a_chain_names_the_plan_before_it(device: CommandDevice) -> None:

@@ -157,6 +157,37 @@ def test_links_do_not_fork_a_ledger(jar: Path, trip: Path, plan: Path, tmp_path:
     assert ledger.stat().st_mode & 0o077 == 0
 
 
+def test_the_example_of_the_readme_runs(jar: Path, plan: Path, tmp_path: Path) -> None:
+    [example] = re.findall(r"```java\n(.*?)```", (JAVA / "README.md").read_text(), re.S)
+    (tmp_path / "Example.java").write_text(example)
+    done = subprocess.run(
+        ["java", "-cp", str(jar), "Example.java"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Trips: 1, with 2 points.\nThe answer is about this one trip.\n50 bytes\n" in done.stdout
+
+
+def test_a_document_type_is_not_read(jar: Path, plan: Path, trip: Path, tmp_path: Path) -> None:
+    """Entities can grow without limit, so a file that declares any is a file without trips."""
+    given = ("explain", "--plan", plan, "--ledger", tmp_path / "ledger", "--trajectory")
+    assert "Trips: 1, with 1 point." in java("-jar", jar, *given, trip)
+    declared = tmp_path / "declared.gpx"
+    declared.write_text("<!DOCTYPE gpx>" + trip.read_text())
+    assert "Trips: 0, with 0 points." in java("-jar", jar, *given, declared)
+
+
+def test_the_plan_is_shown_before_it_is_answered(jar: Path, plan: Path, trip: Path, tmp_path: Path) -> None:
+    given = ("--plan", plan, "--trajectory", trip, "-o", tmp_path / "report", "--ledger", tmp_path / "ledger")
+    said = java("-jar", jar, "report", *given, "--limit", "0.5", status=2)
+    shown = f"plan {Plan.from_json(plan.read_text()).id}; given so far: epsilon 0, 0.5 is left\n"
+    assert said.startswith(shown + "error: plan-over-limit")
+
+
 STANDING = Standing.of(604_800, epsilon=1, recent=90_000, lifetime=5)
 
 

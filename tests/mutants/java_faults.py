@@ -70,6 +70,7 @@ JAVA_FAULTS = [
     Fault("java: a removed lock is not noticed", _FILE, "                if (!Arrays.equals(bytesOf(lockFile), mark)) {", "                if (mark == null) {", CHECKS),
     Fault("java: threads at once", _FILE, "            while (!BUSY.add(file)) {", "            while (!BUSY.add(file) && file == null) {", CHECKS),
     Fault("java: others may read the ledger", _FILE, "                temporary.setReadable(false, false);\n", "", LINKS),
+    Fault("java: document types are read", f"{JAVA}/cli/Gpx.java", "factory.setFeature(NO_DOCTYPE, true);", "factory.setFeature(NO_DOCTYPE, false);", f"{TESTED}::test_a_document_type_is_not_read"),
     Fault("java: the text is not replaced", _FILE, "            if (!temporary.renameTo(file)) {", "            if (temporary == null) {", CHECKS),
 ]  # fmt: skip
 

@@ -102,6 +102,7 @@ class Lines {
     else if (asked.sent) await this.#sent(asked);
     else {
       const trips = asked.trips.map(trip);
+      if (asked.check) return { check: await this.#reporter(asked).check(trips, asked.round, this.#now(asked)) };
       if (asked.count === undefined) return { report: await this.#report(asked, trips) };
       const reports = [];
       while (reports.length < asked.count) reports.push(await this.#report(asked, trips));
@@ -113,8 +114,7 @@ class Lines {
   async #report(asked, trips) {
     const reporter = this.#reporter(asked);
     if (typeof asked.accepted === "number") await reporter.accept(asked.accepted);
-    if (this.plan.standing !== null) return hex(await reporter.reportWindow(trips, this.#now(asked)));
-    return hex(await reporter.reportOneOf(trips.map(({ points }) => points), asked.round));
+    return hex(await reporter.report(trips, asked.round, this.#now(asked)));
   }
 
   /** Round and window of a report that arrived stand in its header. */

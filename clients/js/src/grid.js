@@ -22,10 +22,10 @@ function index(value, { origin, step }, n) {
 
 export const LAST_CLOCK = 1e12;
 // Points of a trajectory that a device looks at.
-const MOST_POINTS = 4096;
+export const MOST_POINTS = 4096;
 
 /** x, y or t of a point as a double, NaN for what is no number: whatever is wrong with it, a device answers. */
-function part(point, place) {
+export function part(point, place) {
   try {
     const value = point[place];
     return typeof value === "number" || typeof value === "bigint" ? Number(value) : NaN;
@@ -35,7 +35,7 @@ function part(point, place) {
 }
 
 /** The points; none where they cannot be had. */
-function listed(points) {
+export function listed(points) {
   try {
     return [...points];
   } catch {
@@ -44,10 +44,32 @@ function listed(points) {
 }
 
 /** At most 4,096 of the points, from the first to the last. */
-function kept(points) {
+export function kept(points) {
   if (points.length <= MOST_POINTS) return points;
   const place = (i) => Math.floor((i * (points.length - 1)) / (MOST_POINTS - 1));
   return Array.from({ length: MOST_POINTS }, (_, i) => points[place(i)]);
+}
+
+/** Whether this begins with a number. NaN is one. */
+function isPoint(item) {
+  try {
+    return typeof item !== "string" && ["number", "bigint"].includes(typeof item[0]);
+  } catch {
+    return false;
+  }
+}
+
+const isRecording = (item) => item !== null && typeof item === "object" && "points" in item && !(Symbol.iterator in item);
+
+/**
+ * Trips as { points, arrival }. One trip is given as such an object or as a list of points; a list that holds at least
+ * one point is one trip, any other is a list of trips.
+ */
+export function recordingsOf(trips) {
+  if (isRecording(trips)) return [trips];
+  const items = listed(trips);
+  if (items.some(isPoint)) return [{ points: items }];
+  return items.map((item) => (isRecording(item) ? item : { points: item }));
 }
 
 /** One of these lists of points, drawn at random, and how many there are. What has no points is no trip. */
@@ -58,7 +80,7 @@ export function occasionAmong(trajectories, grid, source) {
 }
 
 /** A time as the device's clock showed it, or null for what cannot be one. */
-function clock(point) {
+export function clock(point) {
   const seconds = part(point, 2);
   return Math.abs(seconds) < LAST_CLOCK ? seconds : null;
 }

@@ -6,6 +6,7 @@ import { ascending } from "./randomness.js";
 const MOST = 256;
 const COUNT = 65536;
 const DISTRICTS = 32;
+const ABOUT_TIME = ["departure", "pace", "tides"];
 
 const cells = (n) => n * n;
 const links = (n) => moveCount(n) / 2;
@@ -205,6 +206,7 @@ export function question(n, document) {
   const slots = kind.slots?.(value) ?? 1;
   return {
     name: document.name,
+    aboutTime: ABOUT_TIME.includes(document.name),
     domain: kind.domain(n, value, document),
     capacity: kind.capacity?.(value, document) ?? 1,
     slots,

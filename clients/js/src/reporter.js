@@ -1,6 +1,8 @@
 // Section 8 and 9 of the protocol: plan + trajectories -> report.
 
-import { occasionAmong } from "./grid.js";
+import { checkTrips } from "./checks.js";
+import { occasionAmong, recordingsOf } from "./grid.js";
+import { Ledger } from "./ledger.js";
 import { PlanRefused } from "./problems.js";
 import { Source } from "./randomness.js";
 import { askedOf, assemble, ID_BYTES } from "./reports.js";
@@ -11,30 +13,44 @@ const HOUR = 3600;
 const systemNow = () => Date.now() / 1000;
 
 /**
- * Answers the rounds of one plan, or the windows of a standing one. Without a ledger every call is a fresh draw, for
- * measurements only.
+ * Answers the rounds of one plan, or the windows of a standing one. `ledger` is a Ledger, or the word "none": then every
+ * call is a fresh draw, for measurements only.
  */
 export class Reporter {
-  constructor(plan, { ledger = null, crs = null } = {}) {
+  constructor(plan, { ledger, crs = null } = {}) {
+    if (ledger !== "none" && !(ledger instanceof Ledger)) {
+      throw new Error('a reporter needs a Ledger, or the word "none" for measurements');
+    }
     if (plan.rounds.some((round) => !round.padded)) throw new PlanRefused("plan-not-private");
     if (crs !== null && plan.crs !== null && crs !== plan.crs) throw new PlanRefused("plan-other-coordinates");
     this.plan = plan;
-    this.ledger = ledger;
+    this.ledger = ledger === "none" ? null : ledger;
   }
 
-  /** The bytes to send for a person with these [x, y] or [x, y, t] points; the newest round if none is named. */
-  report(points, round) {
-    return this.reportOneOf([points], round);
+  /**
+   * The bytes to send. `trips` is a list of all trips of the person, of which one is drawn at random; a list of points is
+   * one trip. A trip is a list of [x, y] or [x, y, t] points, or { points, arrival }. Any trips are answered; `check`
+   * says what they are taken for. The newest round, if none is named.
+   *
+   * A standing plan is answered for the latest window that has ended at the Unix time `now`, about a trip whose arrival,
+   * the Unix time of its last point, recorded once, is recent; `plan-not-due` if it was answered. The first call accepts
+   * the plan.
+   */
+  async report(trips, round = this.plan.rounds.length - 1, now = systemNow()) {
+    const { plan } = this;
+    this.#checkRound(round);
+    if (plan.standing !== null) return this.#neededLedger().answerWindow(plan, now, (row) => this.#ofWindow(trips, row));
+    const fresh = () => this.drawAbout(occasionAmong(recordingsOf(trips).map(({ points }) => points), plan.grid, new Source()), round);
+    return this.ledger === null ? fresh() : this.ledger.answer(plan, round, fresh);
   }
 
-  /** The bytes to send for a person with several trajectories, each a list of points: one is drawn at random. */
-  async reportOneOf(trajectories, round = this.plan.rounds.length - 1) {
-    if (this.plan.standing !== null) throw new Error("a standing plan is answered window by window: use reportWindow");
-    if (!Number.isInteger(round) || round < 0 || round >= this.plan.rounds.length) {
-      throw new PlanRefused("plan-no-such-round");
-    }
-    const fresh = () => this.drawAbout(occasionAmong(trajectories, this.plan.grid, new Source()), round);
-    return this.ledger === null ? fresh() : this.ledger.answer(this.plan, round, fresh);
+  /** What the device would make of these trips, in sentences: nothing is drawn, stored, spent or sent. */
+  async check(trips, round = this.plan.rounds.length - 1, now = systemNow()) {
+    const { plan, ledger } = this;
+    this.#checkRound(round);
+    const entries = (await ledger?.entries()) ?? [];
+    const row = (await ledger?.standing())?.find((one) => one.plan === plan.id);
+    return checkTrips(plan, round, recordingsOf(trips), { entries, row }, now);
   }
 
   /** Takes part in a standing plan from `now` on, a Unix time: its phase is drawn and stored, once. */
@@ -42,18 +58,18 @@ export class Reporter {
     return this.#neededLedger().accept(this.plan, now);
   }
 
-  /**
-   * The bytes to send for the latest window of a standing plan that has ended; `plan-not-due` if it was answered.
-   * `recordings` are { points, arrival }: arrival is the Unix time of the last point, recorded once. One of those that
-   * arrived in the window is drawn at random. The first call accepts the plan.
-   */
-  async reportWindow(recordings, now = systemNow()) {
+  #checkRound(round) {
+    if (!Number.isInteger(round) || round < 0 || round >= this.plan.rounds.length) {
+      throw new PlanRefused("plan-no-such-round");
+    }
+  }
+
+  #ofWindow(trips, row) {
     const { plan } = this;
-    return this.#neededLedger().answerWindow(plan, now, (row) => {
-      const arrivals = recordings.map((recording) => recording.arrival);
-      const trajectories = eligible(plan.standing, arrivals, row).map((place) => recordings[place].points);
-      return this.drawAbout(occasionAmong(trajectories, plan.grid, new Source()), 0, new Source(), row.window);
-    });
+    const recordings = recordingsOf(trips);
+    const arrivals = recordings.map(({ arrival }) => arrival);
+    const recent = eligible(plan.standing, arrivals, row).map((place) => recordings[place].points);
+    return this.drawAbout(occasionAmong(recent, plan.grid, new Source()), 0, new Source(), row.window);
   }
 
   #neededLedger() {

@@ -20,13 +20,15 @@ export function latest(standing, now, phase) {
   return window >= 0 && window <= MAX_WINDOW ? window : -1;
 }
 
+/** Whether an arrival can be a Unix time: neither broken nor a time of a day without a date. */
+export const dated = (arrival) =>
+  typeof arrival === "number" && Math.abs(arrival) < LAST_CLOCK && Math.abs(arrival) >= UNDATED;
+
 /** Places of the arrivals that this window may be answered about. Each belongs to one window at most. */
 export function eligible(standing, arrivals, { window, phase, accepted }) {
   const last = end(standing, window, phase);
   const first = Math.max(last - standing.recent, accepted);
-  const known = (arrival) =>
-    typeof arrival === "number" && Math.abs(arrival) < LAST_CLOCK && Math.abs(arrival) >= UNDATED;
   return arrivals.flatMap((arrival, place) =>
-    known(arrival) && arrival > first && arrival <= last ? [place] : [],
+    dated(arrival) && arrival > first && arrival <= last ? [place] : [],
   );
 }

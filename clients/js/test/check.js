@@ -100,12 +100,12 @@ const checks = {
   async plans(v) {
     const plan = await ldptrace.readPlan(v.document, { planId: v.id });
     const sizes = plan.rounds.map((round) => 39 + round.payloadBytes);
-    const answered = await problemOf(() => new ldptrace.Reporter(plan));
+    const answered = await problemOf(() => new ldptrace.Reporter(plan, { ledger: "none" }));
     const allowed = v.private ? answered === null : answered === "plan-not-private";
     return same([plan.root, plan.chain, plan.epsilon, sizes], [v.root, v.chain, v.epsilon, v.report_bytes]) && allowed;
   },
   async reports(v, vectors) {
-    const reporter = new ldptrace.Reporter(await planOf(v.plan, vectors));
+    const reporter = new ldptrace.Reporter(await planOf(v.plan, vectors), { ledger: "none" });
     const { source, used } = replay(v.random);
     const occasion = { trip: ldptrace.tripOf(numbers(v.points), reporter.plan.grid), trips: v.trips };
     return hex(reporter.drawAbout(occasion, v.round, source, v.window)) === v.report && used();
@@ -182,8 +182,7 @@ async function asked(reporter, now, reports) {
   let report = null;
   const problem = await problemOf(async () => {
     const trips = [{ points: [[0.5, 0.5]], arrival: 1.7e9 }];
-    const standing = reporter.plan.standing !== null;
-    report = hex(await (standing ? reporter.reportWindow(trips, now) : reporter.report(trips[0].points)));
+    report = hex(await reporter.report(trips, 0, now));
   });
   if (problem !== null) return problem;
   if (reports.includes(report)) return String(reports.indexOf(report));
@@ -246,9 +245,9 @@ export async function deviceFailures(vectors) {
   expect("no such round", (await problemOf(() => two.report([], 2))) === "plan-no-such-round");
   const three = new ldptrace.Reporter(other, { ledger });
   expect("over the limit", (await problemOf(() => three.report([]))) === "plan-over-limit");
-  expect("other coordinates", (await problemOf(() => new ldptrace.Reporter(other, { crs: "EPSG:3857" }))) === "plan-other-coordinates");
+  expect("other coordinates", (await problemOf(() => new ldptrace.Reporter(other, { ledger: "none", crs: "EPSG:3857" }))) === "plan-other-coordinates");
   expect("another plan", (await problemOf(() => ldptrace.readPlan(first.document, { planId: second.id }))) === "plan-changed");
-  const free = new ldptrace.Reporter(other);
+  const free = new ldptrace.Reporter(other, { ledger: "none" });
   const reports = await Promise.all(Array.from({ length: 50 }, () => free.report([[-8.6, 41.1]])));
   const draws = reports.map(hex);
   expect("fresh draws differ", new Set(draws).size === draws.length);
@@ -262,6 +261,18 @@ export async function deviceFailures(vectors) {
     const answer = await problemOf(() => free.report(points));
     expect(`odd trajectory ${number} is answered`, answer === null);
   }
+  for (const wrong of [undefined, null, "ledger", {}]) {
+    const answer = await problemOf(() => new ldptrace.Reporter(other, { ledger: wrong }));
+    expect(`without a ledger: ${wrong}`, answer?.includes("needs a Ledger"));
+  }
+  const walk = [[-8.6, 41.1], [-8.5, 41.2]];
+  for (const [trips, wanted] of [[walk, 1], [[walk], 1], [{ points: walk }, 1], [[walk, { points: walk }], 2], [[], 0], [null, 0]]) {
+    const [first] = await free.check(trips);
+    expect(`${wanted} trips are seen`, first.startsWith(`Trips: ${wanted}, with ${2 * wanted} point`));
+  }
+  const [, spread, why] = await free.check([[2.3, 48.9]]);
+  expect("another city is seen", spread.includes("outside the bounds") && why.includes("another area"));
+  expect("a check stores nothing", (await new ldptrace.Reporter(other, { ledger }).check(walk)).length > 1 && (await ledger.spent()) === "1");
   const square = { bounds: [0, 0, 6, 6], n: 6 };
   const path = ldptrace.cellPath([[10n ** 400n, -(10n ** 400n)], [null, 10n ** 400n]], square);
   expect("huge numbers are at the border, what is no number in the first row", same(path, [30, 25, 20, 15, 10, 5]));

@@ -28,7 +28,7 @@ export async function watched(action) {
 /** A device and its way to one answer: about a trip of the window that ended last, where the plan is standing. */
 async function ready(plan, points) {
   if (plan.standing === null) {
-    const reporter = new ldptrace.Reporter(plan);
+    const reporter = new ldptrace.Reporter(plan, { ledger: "none" });
     return { reporter, answer: () => reporter.report(points) };
   }
   const { start, every, lifetime } = plan.standing;
@@ -37,7 +37,7 @@ async function ready(plan, points) {
   const window = Math.max(10, Math.ceil((200_000 - start) / every));
   const { phase } = await reporter.accept(start + (window - 1) * every);
   const arrival = start + window * every + phase;
-  return { reporter, answer: () => reporter.reportWindow([{ points, arrival }], arrival) };
+  return { reporter, answer: () => reporter.report([{ points, arrival }], 0, arrival) };
 }
 
 /** Whether the report is what follows from these bytes alone, read in order. */
@@ -100,7 +100,7 @@ export async function delayFailures(vectors) {
   const failed = [];
   for (const name of ["three questions", "standing"]) {
     const plan = await planOf(name, vectors);
-    const reporter = new ldptrace.Reporter(plan);
+    const reporter = new ldptrace.Reporter(plan, { ledger: "none" });
     const longest = plan.standing?.grace ?? 3600;
     const usual = Array.from({ length: 200 }, () => reporter.delay());
     if (new Set(usual).size < 150 || Math.max(...usual) < 0.8 * longest) failed.push(`${name}: delays repeat`);
@@ -292,7 +292,7 @@ export async function clockFailures(seed, { asks = 10000, recent = 7 * DAY, limi
     const before = entered.length;
     let report = null;
     const problem = await problemOf(async () => {
-      report = hex(await reporter.reportWindow(watched, now));
+      report = hex(await reporter.report(watched, 0, now));
     });
     let ended = last;
     while (end(ended + 1) <= now && now < 1e12) ended += 1;
@@ -329,7 +329,7 @@ export async function unreadableFailures() {
     const text = typeof content === "string" ? content : JSON.stringify(content);
     storage.setItem("ldptrace-ledger", text);
     const reporter = new ldptrace.Reporter(plan, { ledger: new ldptrace.Ledger(storage) });
-    const problem = await problemOf(() => reporter.reportWindow([], T0 + 99 * DAY));
+    const problem = await problemOf(() => reporter.report([], 0, T0 + 99 * DAY));
     if (problem === null || problem.startsWith("plan-")) failed.push(`${text} is taken: ${problem}`);
     if (storage.getItem("ldptrace-ledger") !== text) failed.push(`${text} was replaced`);
   }

@@ -69,7 +69,7 @@ def test_times_come_from_gpx_and_from_geojson(shared: Visit) -> None:
     unknown = {**line, "properties": {"times": [28_800]}}
     script = """async (text) => {
         const { tripsIn } = await import("/assets/trips.js");
-        const [trip] = await tripsIn(new File([text], "trip"), { geographic: true });
+        const [{ points: trip }] = await tripsIn(new File([text], "trip"), { geographic: true });
         return [trip.map((point) => point.length), trip.map((point) => point[2] % 86400)];
     }"""
     offset = 60 * shared.page.evaluate("() => new Date(1772352000000).getTimezoneOffset()")
@@ -80,6 +80,22 @@ def test_times_come_from_gpx_and_from_geojson(shared: Visit) -> None:
         assert times[:2] == clocks
     assert shared.page.evaluate(script, json.dumps(of_day))[1] == [28_800, 30_000]
     assert shared.page.evaluate(script, json.dumps(unknown))[0] == [2, 2]
+
+
+def test_an_arrival_is_kept_while_clocks_are_put_back(browser: Browser, server: Server) -> None:
+    """Half past two comes twice in Berlin on 2026-10-25: at 00:30 and at 01:30 UTC."""
+    script = """async (text) => {
+        const { tripsIn } = await import("/assets/trips.js");
+        const [trip] = await tripsIn(new File([text], "trip"), { geographic: true });
+        return [trip.arrival, trip.points.at(-1)[2]];
+    }"""
+    with visit(browser, server, timezone_id="Europe/Berlin") as tab:
+        page = tab.go("/")
+        for arrival in (1_792_888_200, 1_792_891_800):
+            line = {"type": "Feature", "geometry": LINE, "properties": {"times": [arrival - 60, arrival]}}
+            found, shown = page.evaluate(script, json.dumps(line))
+            assert found == arrival
+            assert shown % 86_400 == 2.5 * 3600
 
 
 @pytest.fixture(scope="module")

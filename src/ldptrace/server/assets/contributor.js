@@ -5,7 +5,7 @@ import { linkItem, moveItem } from "./client/src/grid.js";
 import { HEADER_BYTES, windowOf } from "./client/src/reports.js";
 import { GridMap, html, streetsOf } from "./drawing.js";
 import { date, dateTime, fillIn, known, number, say } from "./language.js";
-import { asked, drawnNow, recorded, standingState } from "./standing.js";
+import { asked, drawnNow, standingState } from "./standing.js";
 import { BadFile, tripsIn } from "./trips.js";
 
 const LIMIT = "5";
@@ -14,7 +14,7 @@ const LONGEST_WAIT = globalThis.ldptraceLongestWait ?? 20;
 const name = location.pathname.split("/").filter(Boolean).at(-1);
 const base = `/v1/campaigns/${name}`;
 const at = (id) => document.getElementById(id);
-// The trips that may be answered about; null: none were chosen yet. A drawn trip is the only one.
+// The trips that may be answered about, as { points, arrival }; null: none were chosen yet. A drawn trip is the only one.
 const state = { trips: null, drawn: false };
 
 function tell(text, kind = "") {
@@ -203,23 +203,24 @@ async function open(file) {
 
 function add(point) {
   at("file").value = "";
-  take([[...(state.drawn ? state.trips[0] : []), point]], true);
+  take([{ points: [...(state.drawn ? state.trips[0].points : []), point] }], true);
 }
 
 /** The drawn trip without its last point; null: none. */
 function shorter() {
-  const left = state.trips[0].slice(0, -1);
-  return left.length === 0 ? null : [left];
+  const points = state.trips[0].points.slice(0, -1);
+  return points.length === 0 ? null : [{ points }];
 }
 
 /** The trips are now these; null: none were chosen. */
 function take(trips, drawn, note = "") {
   Object.assign(state, { trips, drawn: drawn && trips !== null });
-  const cells = (trips ?? []).flatMap((trip) => cellPath(trip, state.plan.grid));
-  state.map.trips(trips ?? [], cells);
+  const lines = (trips ?? []).map(({ points }) => points);
+  const cells = lines.flatMap((points) => cellPath(points, state.plan.grid));
+  state.map.trips(lines, cells);
   at("undo").disabled = !state.drawn;
   at("clear").disabled = trips === null;
-  at("found").textContent = trips === null ? "" : `${note}${described(trips.flat(), cells)}`;
+  at("found").textContent = trips === null ? "" : `${note}${described(lines.flat(), cells)}`;
   at("consent").checked = false;
   ready();
 }
@@ -270,7 +271,7 @@ async function send() {
   tell("");
   let report;
   try {
-    report = state.plan.standing ? await reporter.reportWindow(state.drawn ? drawnNow(trips, own) : recorded(trips)) : await reporter.reportOneOf(trips, round);
+    report = await reporter.report(state.plan.standing && state.drawn ? drawnNow(trips, own) : trips, round);
   } catch (error) {
     // What has no place in the ledger is not sent.
     tell(say("notSent", { reason: error instanceof PlanRefused ? error.problem.sentence : `${error.message}.` }), "bad");
@@ -348,7 +349,7 @@ function show(report) {
   }
   at("meaning").replaceChildren(...parts);
   at("said-figure").hidden = places === 0;
-  map.trips(state.trips ?? [], []);
+  map.trips((state.trips ?? []).map(({ points }) => points), []);
   for (const id of ["trip", "agree"]) at(id).hidden = true;
   at("sent").hidden = false;
   at("sent").focus();

@@ -26,19 +26,8 @@ export async function standingState(ledger, plan) {
   };
 }
 
-/** Trips of a file with the Unix times of their arrivals. Their points have the times of the clocks here. */
-export function recorded(trips) {
-  return trips.map((points) => {
-    const time = points.at(-1)?.[2];
-    const dated = typeof time === "number" && time > 172_800;
-    return { points, arrival: dated ? time + 60 * new Date(time * 1000).getTimezoneOffset() : NaN };
-  });
-}
-
 /** A trip that is drawn on the map is one of the time that is asked for. */
-export const drawnNow = (trips, own) => trips.map((points) => ({ points, arrival: own.to }));
+export const drawnNow = (trips, own) => trips.map(({ points }) => ({ points, arrival: own.to }));
 
-/** The trips of a file that arrived in the time that is asked for. */
-export function asked(trips, own) {
-  return recorded(trips).flatMap(({ points, arrival }) => (arrival > own.from && arrival <= own.to ? [points] : []));
-}
+/** The trips that arrived in the time that is asked for. */
+export const asked = (trips, own) => trips.filter(({ arrival }) => arrival > own.from && arrival <= own.to);

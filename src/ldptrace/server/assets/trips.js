@@ -9,7 +9,7 @@ const TIMES = ["times", "coordTimes", "datetimes"];
 /** A file that cannot be a trip; the message is the key of a text for the person. */
 export class BadFile extends Error {}
 
-/** All trips in a file, each a list of [x, y] or [x, y, t]. A file without any point is an empty list. */
+/** All trips in a file as { points, arrival }, with [x, y] or [x, y, t] points. A file without any point is an empty list. */
 export async function tripsIn(file, { geographic }) {
   if (file.size > LARGEST) throw new BadFile("bigFile");
   const text = await file.text();
@@ -30,7 +30,7 @@ function gpx(text) {
   for (const [line, point] of [["trk", "trkpt"], ["rte", "rtept"]]) {
     for (const track of tree.getElementsByTagNameNS("*", line)) {
       const points = [...track.getElementsByTagNameNS("*", point)].map(gpxPoint);
-      if (points.length > 0) trips.push(points);
+      if (points.length > 0) trips.push(recording(points));
     }
   }
   return trips;
@@ -41,12 +41,19 @@ function gpxPoint(element) {
   return timed([x, y], element.getElementsByTagNameNS("*", "time")[0]?.textContent ?? "");
 }
 
-/** The point with its time, where that is known: a date, seconds since 1970, or below two days those of the local day. */
+/**
+ * The point with its time, where that is known: a date, seconds since 1970, or below two days those of the local day.
+ * `unix` is the moment itself, which clocks that are put back show twice.
+ */
 function timed(point, when) {
   const seconds = typeof when === "number" ? when : Date.parse(when) / 1000;
-  if (!Number.isFinite(seconds)) return point;
-  return [...point, typeof when === "number" && when < 2 * 86_400 ? when : localSeconds(seconds)];
+  if (!Number.isFinite(seconds)) return { point, unix: NaN };
+  if (typeof when === "number" && when < 2 * 86_400) return { point: [...point, when], unix: NaN };
+  return { point: [...point, localSeconds(seconds)], unix: seconds };
 }
+
+/** A trip with the Unix time of its arrival. */
+const recording = (found) => ({ points: found.map(({ point }) => point), arrival: found.at(-1).unix });
 
 function geojson(text) {
   let data;
@@ -68,9 +75,10 @@ function geojson(text) {
     for (const line of lines(geometry.coordinates)) {
       if (!Array.isArray(line)) continue;
       const when = times.length === line.length ? times : [];
-      trips.push(line.flatMap((point, place) => (Array.isArray(point) ? [timed([Number(point[0]), Number(point[1])], when[place])] : [])));
+      const found = line.flatMap((point, place) => (Array.isArray(point) ? [timed([Number(point[0]), Number(point[1])], when[place])] : []));
+      if (found.length > 0) trips.push(recording(found));
     }
   }
   if (!known) throw new BadFile("noGeojson");
-  return trips.filter((trip) => trip.length > 0);
+  return trips;
 }

@@ -102,6 +102,12 @@ final class Explanation {
         return lines;
     }
 
+    /** What a person sees before the device answers: the plan's id, and what is spent and left. */
+    static String ofPlan(Book book, Plan plan) {
+        return "plan " + plan.id + "; given so far: epsilon " + Decimals.plain(book.spent()) + ", "
+                + Decimals.plain(book.limit.subtract(book.spent()).max(BigDecimal.ZERO)) + " is left";
+    }
+
     private static String due(Plan plan, Book.Row row, BigDecimal left, double now) {
         if (row.spent(row.answers + 1).compareTo(plan.standing.lifetime) > 0) {
             return "Its lifetime is spent: nothing more is asked of you.";
@@ -170,7 +176,7 @@ final class Explanation {
     }
 
     /** A Unix time for people. */
-    private static String moment(long unix) {
+    static String moment(long unix) {
         if (unix > LAST_DATE) {
             return "Unix time " + unix;
         }

@@ -2,6 +2,7 @@ package org.ldptrace.device;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 /**
@@ -18,6 +19,9 @@ public final class Reporter {
 
     /** A reporter for trajectories in the coordinates `crs`, for example EPSG:4326; null if they have no name. */
     public Reporter(Plan plan, Ledger ledger, String crs) throws PlanRefused {
+        if (ledger == null) {
+            throw new IllegalArgumentException("a reporter needs a ledger: it remembers what was answered");
+        }
         if (!plan.isPrivate()) {
             throw new PlanRefused(Problem.PLAN_NOT_PRIVATE);
         }
@@ -39,6 +43,25 @@ public final class Reporter {
         List<String> lines = Explanation.ofLedger(ledger.book(), plan, now);
         lines.addAll(Explanation.ofAsking(plan, round));
         return lines;
+    }
+
+    /** The plan's id, and what is spent and left: to show before the device answers. */
+    public String headline() throws IOException {
+        return Explanation.ofPlan(ledger.book(), plan);
+    }
+
+    /**
+     * What the device would make of these trips, in sentences: nothing is drawn, stored, spent or sent. The device answers for any
+     * trips, so only this tells of points outside the bounds, exchanged axes, or missing times.
+     */
+    public List<String> check(List<Trajectory> trips) throws IOException, PlanRefused {
+        return check(trips, newest(), clock());
+    }
+
+    /** The same for a round, counted from 0, and a clock that shows this Unix time: to try out rounds and clocks. */
+    public List<String> check(List<Trajectory> trips, int round, double now) throws IOException, PlanRefused {
+        checkRound(round);
+        return Checking.of(plan, round, trips, ledger.book(), now);
     }
 
     /** What the bytes of a report say, in sentences. */
@@ -71,11 +94,14 @@ public final class Reporter {
         return report(trips, newest(), clock());
     }
 
+    /** The same about one trip. */
+    public byte[] report(Trajectory trip) throws IOException, PlanRefused {
+        return report(Collections.singletonList(trip));
+    }
+
     /** The same for a round, counted from 0, and a clock that shows this Unix time: to try out rounds and clocks. */
     public byte[] report(List<Trajectory> trips, int round, double now) throws IOException, PlanRefused {
-        if (round < 0 || round > newest()) {
-            throw new PlanRefused(Problem.PLAN_NO_SUCH_ROUND);
-        }
+        checkRound(round);
         List<Trajectory> nonempty = new ArrayList<>();
         for (Trajectory trip : trips) {
             if (trip.size() > 0) {
@@ -104,6 +130,12 @@ public final class Reporter {
     /** Tells the ledger that this report arrived: it will not be given again. */
     public void sent(byte[] report) throws IOException {
         ledger.sent(report);
+    }
+
+    private void checkRound(int round) throws PlanRefused {
+        if (round < 0 || round > newest()) {
+            throw new PlanRefused(Problem.PLAN_NO_SUCH_ROUND);
+        }
     }
 
     /** A fresh report, which only the ledger may ask for: every draw tells more. */

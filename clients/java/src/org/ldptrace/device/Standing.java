@@ -55,14 +55,18 @@ public final class Standing {
         return window >= 0 && window <= LAST_WINDOW;
     }
 
+    /** Whether an arrival can be a Unix time: neither broken nor a time of a day without a date. */
+    static boolean isDated(double arrival) {
+        return Occasion.isClock(arrival) && Math.abs(arrival) >= UNDATED;
+    }
+
     /** The trips that a window is about: their recorded arrivals alone decide. */
     List<Trajectory> eligible(List<Trajectory> trips, long window, int phase, long accepted) {
         List<Trajectory> found = new ArrayList<>();
         long end = end(window, phase);
         for (Trajectory trip : trips) {
             double arrival = trip.arrival();
-            boolean dated = Occasion.isClock(arrival) && Math.abs(arrival) >= UNDATED;
-            if (dated && arrival > Math.max(end - recent, accepted) && arrival <= end) {
+            if (isDated(arrival) && arrival > Math.max(end - recent, accepted) && arrival <= end) {
                 found.add(trip);
             }
         }

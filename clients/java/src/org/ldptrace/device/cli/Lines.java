@@ -73,6 +73,8 @@ final class Lines {
             reporter(asked).accept(now(asked));
         } else if (asked.get("sent") != null) {
             reporter(asked).sent(Bytes.ofHex(asked.get("sent").toString()));
+        } else if (asked.get("check") != null) {
+            answer.put("check", new ArrayList<Object>(reporter(asked).check(trips(asked.get("trips")), round(asked), now(asked))));
         } else if (asked.get("count") == null) {
             answer.put("report", report(asked, trips(asked.get("trips"))));
         } else {
@@ -90,9 +92,12 @@ final class Lines {
         if (asked.get("accepted") != null) {
             reporter.accept(number(asked.get("accepted")));
         }
+        return Bytes.hex(reporter.report(trips, round(asked), now(asked)));
+    }
+
+    private int round(Map<?, ?> asked) {
         Object round = asked.get("round");
-        int number = round == null ? plan.rounds.size() - 1 : (int) (long) (Long) round;
-        return Bytes.hex(reporter.report(trips, number, now(asked)));
+        return round == null ? plan.rounds.size() - 1 : (int) (long) (Long) round;
     }
 
     private Reporter reporter(Map<?, ?> asked) throws PlanRefused, IOException {

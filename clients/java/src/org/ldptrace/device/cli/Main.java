@@ -16,13 +16,13 @@ import org.ldptrace.device.Reporter;
 /** The command-line program: what an app does with the client, one step at a time. */
 public final class Main {
     private static final String USAGE = "usage: java -jar ldptrace-device.jar COMMAND\n\n"
-            + "explain --plan PLAN --ledger FILE [--plan-id ID] [--limit E] [--report REPORT]\n"
-            + "    what the plan asks and what it costs, or what a report says, in words\n"
+            + "explain --plan PLAN --ledger FILE [--plan-id ID] [--limit E] [--report REPORT | --trajectory FILE [--now TIME]]\n"
+            + "    what the plan asks and what it costs, what the device makes of trips, or what a report says, in words\n"
             + "report --plan PLAN --trajectory FILE -o REPORT --ledger FILE\n"
             + "       [--plan-id ID] [--limit E] [--round N] [--crs NAME] [--now TIME]\n"
             + "    the one report about the trips of GPX or GeoJSON files (--trajectory may come several times)\n"
             + "send --plan PLAN --report REPORT --url URL --ledger FILE [--admission CODE] [--wait SECONDS]\n"
-            + "    waits for a random time of at most SECONDS (60 unless given), sends the report to the campaign at URL,\n"
+            + "    waits for a random time of at most SECONDS (unless given: the plan's grace, or an hour), sends the report to the campaign at URL,\n"
             + "    and notes in the ledger that it arrived\n"
             + "lines --ledgers FOLDER\n"
             + "    answers plans and trips that come as JSON lines, for `ldptrace audit --device`\n\n"
@@ -42,7 +42,8 @@ public final class Main {
         try {
             switch (command) {
                 case "explain":
-                    return explain(new Options(rest, "plan", "plan-id", "ledger", "limit", "report"));
+                    return explain(new Options(
+                            rest, "plan", "plan-id", "ledger", "limit", "report", "trajectory", "now"));
                 case "report":
                     return report(new Options(
                             rest, "plan", "plan-id", "trajectory", "output", "ledger", "limit", "round", "crs", "now"));
@@ -69,9 +70,17 @@ public final class Main {
     }
 
     private static int explain(Options options) throws Options.Misuse, PlanRefused, ReportRejected, IOException {
-        Reporter reporter = reporter(options, options.value("crs"));
+        List<String> names = options.all("trajectory");
+        Trips files = new Trips(names);
+        Reporter reporter = reporter(options, files.crs);
         String report = options.value("report");
-        List<String> lines = report == null ? reporter.explain() : reporter.explain(Trips.bytesOf(new File(report)));
+        int newest = reporter.plan.rounds.size() - 1;
+        double now = now(options);
+        List<String> lines =
+                report == null ? reporter.explain(newest, now) : reporter.explain(Trips.bytesOf(new File(report)));
+        if (report == null && !names.isEmpty()) {
+            lines.addAll(reporter.check(files.trips, newest, now));
+        }
         for (String line : lines) {
             System.out.println(line);
         }
@@ -86,6 +95,7 @@ public final class Main {
         Reporter reporter = reporter(options, crs == null ? files.crs : crs);
         Integer round = options.count("round");
         int number = round == null ? reporter.plan.rounds.size() - 1 : round - 1;
+        System.err.println(reporter.headline());
         byte[] report = reporter.report(files.trips, number, now(options));
         FileOutputStream out = new FileOutputStream(output);
         try {
