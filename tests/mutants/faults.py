@@ -154,7 +154,7 @@ PLANS = [
     Fault("plan: shares need not add up", _ROUND, 'if self.assignment == "partition" and sum(ask.share for ask in self.asks) != SHARES:', "if False:", VECTORS),
     Fault("plan: everyone may have shares", _ROUND, 'if self.assignment == "everyone" and any(ask.share != SHARES for ask in self.asks):', "if False:", VECTORS),
     Fault("plan: a question twice", _ROUND, "if len(set(names)) != len(names):", "if False:", VECTORS),
-    Fault("plan: any version", _PLAN, 'if not shuffled and (type(version) is not int or version != DIRECT):', 'if data.get("version") != VERSION:', VECTORS),
+    Fault("plan: any version", _PLAN, 'if not shuffled and (type(version) is not int or version != DIRECT):', 'if not shuffled and version != DIRECT:', VECTORS),
     Fault("plan: epsilon is rounded", f"{PROTOCOL}/limits.py", "MAX_EPSILON = 20", "MAX_EPSILON = 21", VECTORS),
     Fault("plan: ratios of one", f"{PROTOCOL}/randomizers/base.py", "if self.ratio <= 1:", "if self.ratio < 1:", VECTORS),
     Fault("plan: any denominator", f"{PROTOCOL}/randomizers/__init__.py", " or (1 << RATIO_BITS) % denominator", "", VECTORS),
