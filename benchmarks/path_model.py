@@ -65,7 +65,7 @@ def main() -> None:
 
 def _device(plan: Plan) -> None:
     """One report in plain Python, points to bytes."""
-    reporter = Reporter(plan)
+    reporter = Reporter(plan, "none")
     x0, y0, x1, y1 = plan.grid.bounds
     points = [(x0 + (x1 - x0) * k / 70, y0 + (y1 - y0) * k / 90) for k in range(70)]
     sizes, begin, count = set(), time.perf_counter(), 1000

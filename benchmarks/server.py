@@ -36,7 +36,7 @@ CONNECTIONS = 64
 def drawn(count: int) -> np.ndarray:
     """So many reports with fresh ids; the answers of a few thousand devices, repeated."""
     rng = np.random.default_rng(1)
-    reporter = Reporter(PLAN)
+    reporter = Reporter(PLAN, "none")
     some = [reporter.report(rng.uniform(0, 6, size=(4, 2)).tolist()) for _ in range(2_000)]
     rows = np.frombuffer(b"".join(some), dtype=np.uint8).reshape(len(some), -1)
     many = np.tile(rows, (-(-count // len(rows)), 1))[:count]

@@ -44,7 +44,7 @@ def import_seconds() -> float:
 def made_reports(plan: Plan, number: int, count: int) -> np.ndarray:
     """Reports of devices with short random trajectories, repeated with fresh ids to make many."""
     rng = np.random.default_rng(1)
-    reporter = Reporter(plan)
+    reporter = Reporter(plan, "none")
     some = [reporter.draw(rng.uniform(0, 6, size=(4, 2)).tolist(), number) for _ in range(min(count, 5000))]
     rows = np.frombuffer(b"".join(some), dtype=np.uint8).reshape(len(some), -1)
     many = np.tile(rows, (-(-count // len(rows)), 1))[:count]
@@ -73,7 +73,7 @@ def main() -> None:
     print(f"import ldptrace.device: {1000 * import_seconds():.0f} ms")
     points = [(0.08 * k, 0.05 * k) for k in range(70)]
     for name, (plan, number) in PLANS.items():
-        reporter = Reporter(plan)
+        reporter = Reporter(plan, "none")
         started = time.process_time()
         for _ in range(1000):
             reporter.report(points)

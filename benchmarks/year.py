@@ -57,7 +57,7 @@ def answers(found: list[Reporter], now: float, points: list[list[Any]]) -> bytes
     reports = []
     for number, reporter in enumerate(found):
         trips = [Recording(points[number % len(points)], now - WEEK * 1.5)] * (number % 3 > 0)
-        reports.append(reporter.report_window(trips, now))
+        reports.append(reporter.report(trips, now=now))
         row = _ledger(reporter).acceptance(reporter.plan)
         assert row is not None
         reporter.sent(window=row.window)

@@ -36,7 +36,7 @@ def plan(data: bytes) -> None:
         return
     assert found.to_json().encode() == data
     if found.is_private:
-        Reporter(found).report([(1.0, 1.0)])
+        Reporter(found, "none").report([(1.0, 1.0)])
 
 
 def changed_plan(data: bytes) -> None:
@@ -54,7 +54,7 @@ def report(data: bytes) -> None:
         number = len(chosen.rounds) - 1
         size = report_bytes(chosen.rounds[number])
         # Give the header away, so that the payload is reached.
-        for candidate in (data, Reporter(chosen).draw([], number)[:18] + data, (data * size)[:size]):
+        for candidate in (data, Reporter(chosen, "none").draw([], number)[:18] + data, (data * size)[:size]):
             try:
                 read_report(candidate, chosen, number)
                 problem = 0

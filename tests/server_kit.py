@@ -105,7 +105,7 @@ def streets(folder: Path) -> Path:
 
 def drawn(plan: Plan, count: int) -> list[bytes]:
     """Reports of devices that all made the same trip."""
-    reporter = Reporter(plan)
+    reporter = Reporter(plan, "none")
     return [reporter.report([(0.5, 0.5), (2.5, 3.5), (5.5, 3.0)]) for _ in range(count)]
 
 
@@ -324,7 +324,7 @@ def answered(database: Database, name: str, reports: int) -> None:
     """So many devices, all with the same trip, answer the open round, which is then closed."""
     with database.reading() as session:
         plan = registry.find(session, name).plan
-    reporter = Reporter(plan)
+    reporter = Reporter(plan, "none")
     trip = [(0.0, 0.0), (0.0, 3.0), (3.0, 3.0), (6.0, 3.0)]
     bodies = [Submission(reporter.report(trip)) for _ in range(reports)]
     Counter(database).count(name, bodies)

@@ -31,7 +31,7 @@ def rejected(made: dict[str, Plan]) -> dict[str, list[dict[str, Any]]]:
         "standing",
     ):
         number = len(made[plan].rounds) - 1
-        good = Reporter(made[plan]).draw([], number, Ordinary(f"rejected {plan}"))
+        good = Reporter(made[plan], "none").draw([], number, Ordinary(f"rejected {plan}"))
         vectors[plan] = of_plan(made[plan], number, good)
     return vectors
 

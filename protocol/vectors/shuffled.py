@@ -257,7 +257,7 @@ def files() -> dict[str, Any]:
     for name, about in plan_vectors(made).items():
         plan = made[name]
         counted = name in ("shuffled", "shuffled, standing")
-        good = Reporter(plan).draw([], 0, Ordinary(f"rejected {name}"))
+        good = Reporter(plan, "none").draw([], 0, Ordinary(f"rejected {name}"))
         found[f"plans/{slug(name)}"] = about | {
             "hidden": plan.shuffled.hidden if plan.shuffled else None,
             "reports": reports(name, plan) if name != "most of everything" else [],

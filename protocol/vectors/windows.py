@@ -268,7 +268,7 @@ def _asked(reporter: Reporter, words: list[str], reports: list[bytes | None], na
         if reporter.plan.standing is None:
             reports[-1] = reporter.report([(0.5, 0.5)])
         else:
-            reports[-1] = reporter.report_window([Recording([(0.5, 0.5)], 1.7e9)], float(words[1]))
+            reports[-1] = reporter.report([Recording([(0.5, 0.5)], 1.7e9)], now=float(words[1]))
         first = reports.index(reports[-1])
         window = Report.decode(reports[-1]).window
         found = f"fresh:{window}" if first == number else str(first)

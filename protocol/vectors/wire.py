@@ -49,7 +49,7 @@ def reports(name: str, plan: Plan) -> list[dict[str, Any]]:
     vectors = []
     if not plan.is_private or name.startswith("most"):
         return []
-    reporter, number = Reporter(plan), len(plan.rounds) - 1
+    reporter, number = Reporter(plan, "none"), len(plan.rounds) - 1
     for place, (label, points) in enumerate(trajectories(plan.grid).items()):
         trip = trip_of(points, plan.grid)
         occasion = Occasion(trip, place + 1) if points else NO_TRIP
@@ -88,7 +88,7 @@ def tallies(name: str, plan: Plan) -> list[dict[str, Any]]:
         return _largest(plan)
     if name not in COUNTED and plan.shuffled is None:
         return []
-    number, reporter = len(plan.rounds) - 1, Reporter(plan)
+    number, reporter = len(plan.rounds) - 1, Reporter(plan, "none")
     lottery, batch = Ordinary(f"batch {name}"), []
     for points in trajectories(plan.grid).values():
         batch += [reporter.draw(points, number, lottery) for _ in range(6)]

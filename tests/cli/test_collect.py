@@ -100,7 +100,7 @@ def test_whatever_the_coordinates_are(tmp_path_factory: pytest.TempPathFactory, 
     file.write_text(json.dumps({"type": "LineString", "coordinates": coordinates}))
     recordings, system = own_trips(file, None, None)
     assert system == "EPSG:4326"
-    assert len(Reporter(PLAN).report_one_of(recordings)) == report_bytes(PLAN.rounds[0])
+    assert len(Reporter(PLAN, "none").report(recordings)) == report_bytes(PLAN.rounds[0])
 
 
 @pytest.mark.parametrize(

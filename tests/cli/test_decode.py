@@ -24,7 +24,7 @@ def test_decode_says_what_it_cannot_read(data: bytes) -> None:
 def test_a_plan_and_its_reports_in_words() -> None:
     plan = describe(PLAN.to_json().encode())
     assert plan[0] == f"A plan of protocol version 1, id {PLAN.id}."
-    reports = b"".join(Reporter(PLAN).report([(0.5, 0.5), (3.0, 4.0)]) for _ in range(SHOWN + 2))
+    reports = b"".join(Reporter(PLAN, "none").report([(0.5, 0.5), (3.0, 4.0)]) for _ in range(SHOWN + 2))
     without = describe(reports)
     assert without[-1] == "With --plan the answers can be read."
     with_plan = describe(reports, PLAN)
@@ -35,7 +35,7 @@ def test_a_plan_and_its_reports_in_words() -> None:
 
 
 def test_a_report_that_cannot_be_counted_is_told_and_the_others_are_read() -> None:
-    good = Reporter(PLAN).report([(0.5, 0.5)])
+    good = Reporter(PLAN, "none").report([(0.5, 0.5)])
     told = describe(good + bytes([9]) + good[1:], PLAN)
     assert "Report 1." in told
     assert any(line.startswith("Report 2 cannot be counted.") for line in told)

@@ -35,7 +35,7 @@ PLANS = {"single report": (SINGLE, 0), "paper": (PAPER, 1)}
 def reports(plan: Plan, number: int, count: int, seed: int = 1) -> list[bytes]:
     """Reports of devices with random trajectories; the same for the same seed."""
     lottery = random.Random(seed)
-    reporter, source = Reporter(plan), Source(lottery.randbytes)
+    reporter, source = Reporter(plan, "none"), Source(lottery.randbytes)
     made = []
     for _ in range(count):
         points = [(lottery.uniform(0, 4), lottery.uniform(0, 4)) for _ in range(lottery.randrange(4))]
@@ -172,7 +172,7 @@ def test_simulation_and_wire_agree(name: str, rng: np.random.Generator) -> None:
         [centre(cell) for cell in paths.cells[start:stop].tolist()]
         for start, stop in zip(paths.offsets, paths.offsets[1:], strict=False)
     ]
-    reporter, source, repeats = Reporter(plan), Source(random.Random(5).randbytes), 40
+    reporter, source, repeats = Reporter(plan, "none"), Source(random.Random(5).randbytes), 40
     receiver = Receiver(plan, number)
     for _ in range(repeats):
         receiver.receive(b"".join(reporter.draw(points, number, source) for points in people))

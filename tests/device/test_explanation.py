@@ -48,7 +48,7 @@ def test_a_standing_plan_says_what_holds_for_a_trip_a_week_and_a_lifetime() -> N
         "only the lifetime bounds what they reveal of it: somebody who was 50 % sure of it can be at most 100.0 % sure",
     ):
         assert words in told
-    report = Reporter(week).draw_about(NO_TRIP, 0, window=2900)
+    report = Reporter(week, "none").draw_about(NO_TRIP, 0, window=2900)
     assert "window 2900" in explain_report(week, report)[1]
 
 
@@ -69,7 +69,7 @@ def test_a_plan_that_leaks_says_so() -> None:
 
 
 def test_a_report_in_words_is_the_one_that_leaves() -> None:
-    data = Reporter(SINGLE).report([(0.5, 0.5), (3.5, 3.5)])
+    data = Reporter(SINGLE, "none").report([(0.5, 0.5), (3.5, 3.5)])
     told = explain_report(SINGLE, data)
     assert told[0] == f"The message, {len(data)} bytes: {data.hex()}"
     assert any(line.startswith("To the question about") for line in told)

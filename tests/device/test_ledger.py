@@ -99,7 +99,7 @@ def test_a_crash_at_any_moment(path: Path, step: str, monkeypatch: pytest.Monkey
     drawn: list[bytes] = []
 
     def draw() -> bytes:
-        drawn.append(Reporter(PLAN).draw([(1.0, 1.0)], 0))
+        drawn.append(Reporter(PLAN, "none").draw([(1.0, 1.0)], 0))
         return drawn[-1]
 
     def crash(*_: object, **__: object) -> None:

@@ -70,3 +70,10 @@ def test_numbers_that_json_does_not_have() -> None:
     assert math.isnan(arrival)
     assert math.isnan(points[1][1])
     assert math.isnan(number({}))
+
+
+def test_a_check_says_what_the_device_makes_of_trips(tmp_path: Path) -> None:
+    asked = {"plan": PLAN.to_json(), "trips": [{"points": [[99, 99]]}], "check": True}
+    assert "another area" in Lines(tmp_path).answer_to(asked)["check"][2]
+    assert "another area" in Lines(tmp_path).answer_to({**asked, "ledger": "ana"})["check"][2]
+    assert list(tmp_path.iterdir()) == []

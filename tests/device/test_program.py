@@ -10,6 +10,7 @@ import pytest
 
 from ldptrace.device import storage
 from ldptrace.device.program import main, post
+from ldptrace.device.reporter import Reporter
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -88,7 +89,7 @@ def test_a_full_disk_names_the_file(
     before = sorted(files.iterdir())
     assert main(ANSWER) == 2
     named = files.resolve() / "ledger.json"
-    assert capsys.readouterr().err == f"error: {named}: No space left on device\n"
+    assert capsys.readouterr().err.endswith(f"\nerror: {named}: No space left on device\n")
     assert sorted(files.iterdir()) == before
 
 
@@ -204,10 +205,30 @@ def test_refusals_write_nothing(
     more: list[str], said: str, files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*ANSWER, *more]) == 2
-    message = capsys.readouterr().err
+    message = capsys.readouterr().err.splitlines()[-1]
     assert message.startswith("error: ")
     assert said in message
     assert not Path("report").exists()
+
+
+def test_the_plan_and_what_is_spent_are_shown_before_anything_is_answered(
+    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def answered(*_: object) -> bytes:
+        assert capsys.readouterr().err == f"plan {PLAN.id}; given so far: epsilon 0, 5 is left\n"
+        return b"a report"
+
+    monkeypatch.setattr(Reporter, "report", answered)
+    assert main(ANSWER) == 0
+    assert Path("report").read_bytes() == b"a report"
+
+
+def test_explain_says_what_the_device_makes_of_trips(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("far.geojson").write_text('{"type":"LineString","coordinates":[[2.3,48.9]]}')
+    given = ["explain", "--plan", "plan.json", "--ledger", "ledger.json", "--trajectory", "far.geojson"]
+    assert main(given) == 0
+    assert "All points are outside: the trips are from another area" in capsys.readouterr().out
+    assert not Path("ledger.json").exists()
 
 
 def test_a_broken_file_is_answered_like_every_other(files: Path) -> None:

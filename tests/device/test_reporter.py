@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 from ldptrace.audit.system import extreme_trajectories
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.device import Reporter, trip_of
+from ldptrace.device import Recording, Reporter, trip_of
 from ldptrace.device.explanation import explain_asking, explain_report
+from ldptrace.device.track import recordings_of
+from ldptrace.errors import InputError
 from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -103,8 +105,32 @@ ODD_TRAJECTORIES: dict[str, Any] = {
 def test_whatever_a_trajectory_is_it_is_answered(name: str, trajectory: str) -> None:
     plan = PLANS[name]
     for _ in range(20):
-        report = Reporter(plan).report(ODD_TRAJECTORIES[trajectory])
+        report = Reporter(plan, "none").report(ODD_TRAJECTORIES[trajectory])
         read_report(report, plan, len(plan.rounds) - 1)
+
+
+def test_trips_are_given_as_one_or_as_a_list() -> None:
+    """One list of points is one trip; a list of trips mixes lists of points and recordings."""
+    walk, other = [(0.5, 0.5), (5.5, 5.5)], [(3.0, 3.0, 30.0)]
+
+    def points(trips: Any) -> list[Any]:
+        return [one.points if one.points is trips else list(one.points) for one in recordings_of(trips)]
+
+    assert points(walk) == points([walk]) == points(Recording(walk)) == points(iter(walk)) == [walk]
+    assert points([walk, Recording(other), ()]) == [walk, other, []]
+    assert len(points(np.array(walk))) == 1
+    assert len(points([np.array(walk), np.array(other)])) == 2
+    assert len(points([(math.nan, 1.0)])) == len(points([(None, None), (1, 1)])) == 1
+    assert points([]) == points(None) == points(7) == []
+
+
+def test_a_reporter_needs_a_ledger_or_the_word_that_it_has_none() -> None:
+    plan: Any = PLANS["single report"]
+    for wrong in (None, "ledger.json", {}):
+        with pytest.raises(InputError, match="needs a Ledger, or the word 'none'"):
+            Reporter(plan, wrong)
+    with pytest.raises(TypeError):
+        Reporter(plan)  # type: ignore[call-arg]
 
 
 def test_coordinates_that_are_no_numbers_are_where_the_protocol_says() -> None:
@@ -119,7 +145,7 @@ def test_everybody_sends_one_message_of_one_size(name: str) -> None:
     plan = PLANS[name]
     number = len(plan.rounds) - 1
     for points in extreme_trajectories(GRID).values():
-        report = Reporter(plan).report(points)
+        report = Reporter(plan, "none").report(points)
         assert len(report) == report_bytes(plan.rounds[number])
         fields = Report.decode(report)
         assert (fields.plan, fields.round) == (plan_prefix(plan), number)
@@ -133,7 +159,7 @@ def test_one_message_fits_in_64_bytes_at_six_by_six() -> None:
 @pytest.mark.slow
 def test_groups_follow_the_shares_whatever_the_trajectory() -> None:
     plan = PLANS["single report"]
-    reporter, trials = Reporter(plan), 4000
+    reporter, trials = Reporter(plan, "none"), 4000
     for points in ([], [(3.0, 3.0)], [(0.0, 0.0), (6.0, 6.0)]):
         groups = [reporter.report(points)[18] for _ in range(trials)]
         counts = np.bincount(groups, minlength=len(plan.rounds[0].asks))
@@ -141,7 +167,7 @@ def test_groups_follow_the_shares_whatever_the_trajectory() -> None:
 
 
 def test_report_ids_and_draws_are_fresh() -> None:
-    reporter = Reporter(PLANS["single report"])
+    reporter = Reporter(PLANS["single report"], "none")
     reports = [reporter.report([(1.0, 1.0)]) for _ in range(200)]
     assert len({report[ID_AT] for report in reports}) == 200
 
@@ -149,10 +175,11 @@ def test_report_ids_and_draws_are_fresh() -> None:
 def test_a_plan_that_leaks_is_refused_unless_it_is_measured() -> None:
     leaky = Plan.paper(GRID, 1.0, method="paper-unpadded").paper_second_round(5)
     with pytest.raises(PlanRefused) as refusal:
-        Reporter(leaky)
+        Reporter(leaky, "none")
     assert refusal.value.problem is Problem.PLAN_NOT_PRIVATE
     sizes = {
-        len(Reporter(leaky, unpadded=True).report(points)) for points in ([], [(0, 0)], [(0, 0), (5, 5)])
+        len(Reporter(leaky, "none", unpadded=True).report(points))
+        for points in ([], [(0, 0)], [(0, 0), (5, 5)])
     }
     assert len(sizes) == 3
 
@@ -160,20 +187,20 @@ def test_a_plan_that_leaks_is_refused_unless_it_is_measured() -> None:
 def test_a_plan_with_another_id_or_other_coordinates_is_refused() -> None:
     plan = Plan.single_report(GRID, 1.0, crs="EPSG:4326")
     document = plan.to_json().encode()
-    Reporter.from_document(document, plan_id=plan.id, crs="EPSG:4326")
-    Reporter.from_document(document)
+    Reporter.from_document(document, "none", plan_id=plan.id, crs="EPSG:4326")
+    Reporter.from_document(document, "none")
     with pytest.raises(PlanRefused) as refusal:
-        Reporter.from_document(document, plan_id=plan.id[:63] + ("1" if plan.id[63] == "0" else "0"))
+        Reporter.from_document(document, "none", plan_id=plan.id[:63] + ("1" if plan.id[63] == "0" else "0"))
     assert refusal.value.problem is Problem.PLAN_CHANGED
     with pytest.raises(PlanRefused) as refusal:
-        Reporter.from_document(document, crs="EPSG:3857")
+        Reporter.from_document(document, "none", crs="EPSG:3857")
     assert refusal.value.problem is Problem.PLAN_OTHER_COORDINATES
 
 
 @pytest.mark.parametrize("round_number", [-1, 1, 99])
 def test_rounds_that_are_not_there_are_refused(round_number: int) -> None:
     with pytest.raises(PlanRefused) as refusal:
-        Reporter(PLANS["paper"]).report([], round_number)
+        Reporter(PLANS["paper"], "none").report([], round_number)
     assert refusal.value.problem is Problem.PLAN_NO_SUCH_ROUND
 
 
@@ -185,7 +212,7 @@ def test_a_person_can_read_what_is_sent(name: str) -> None:
     assert "would leave this device" in words
     assert "50 % sure" in words
     for _ in range(20):
-        report = Reporter(plan).report([(1.0, 1.0), (5.0, 2.0)])
+        report = Reporter(plan, "none").report([(1.0, 1.0), (5.0, 2.0)])
         assert report.hex() in "\n".join(explain_report(plan, report))
 
 
@@ -205,6 +232,8 @@ import ldptrace.device
 import tempfile
 from ldptrace.device import Ledger, Reporter
 from ldptrace.device.explanation import explain_asking, explain_report
+from ldptrace.device.track import recordings_of
+from ldptrace.errors import InputError
 from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -213,7 +242,7 @@ ledger = Ledger(tempfile.mkdtemp() + "/ledger.json")
 report = Reporter.from_document(plan.to_json().encode(), plan_id=plan.id, ledger=ledger).report([(1, 1), (2, 5)])
 explain_report(plan, report), explain_asking(plan, 0)
 second = Plan.paper(Grid((0, 0, 6, 6), 6), 1.0).paper_second_round(5)
-Reporter(second).report([(1, 1)])
+Reporter(second, "none").report([(1, 1)])
 outsiders = {name.split(".")[0] for name in set(sys.modules) - before} - set(sys.stdlib_module_names) - {"ldptrace"}
 print(sorted(name for name in outsiders if not name.startswith("_")))
 """
@@ -238,7 +267,8 @@ def test_a_device_without_a_clock_answers_in_as_many_bytes(grid: Grid) -> None:
     channel = PrivSet.best(question.domain, question.capacity, ratio_at_most(Fraction(1)))
     plan = Plan("time", grid, Fraction(1), (Round((Ask(question, channel),), "everyone"),))
     sizes = {
-        len(Reporter(plan).report(points)) for points in ([], [(1, 1)], [(1, 1, 7.0)], [(1, 1, math.inf)])
+        len(Reporter(plan, "none").report(points))
+        for points in ([], [(1, 1)], [(1, 1, 7.0)], [(1, 1, math.inf)])
     }
     assert len(sizes) == 1
 
@@ -248,7 +278,7 @@ def test_a_report_waits_a_random_time_up_to_the_grace() -> None:
     once = PLANS["single report"]
     standing = once.changed(standing=Standing.of(604_800, epsilon=1, grace=7200))
     for plan, longest in ((once, 3600), (standing, 7200)):
-        reporter = Reporter(plan)
+        reporter = Reporter(plan, "none")
         drawn = [reporter.delay() for _ in range(200)]
         assert longest / 2 < max(drawn) <= longest
         assert min(drawn) < longest / 2

@@ -61,7 +61,7 @@ def test_a_report_follows_from_fresh_bytes_of_the_system_alone(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     system, plan = Watched(monkeypatch), PLANS[name]
-    reporter, earlier = Reporter(plan), b""
+    reporter, earlier = Reporter(plan, "none"), b""
     for _ in range(5):
         report = reporter.report(WALK)
         data = system.taken()
@@ -77,7 +77,7 @@ def test_a_report_follows_from_fresh_bytes_of_the_system_alone(
 def test_a_long_report_refills_and_uses_every_byte_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """One slot after another, more than ten times what is read ahead."""
     system = Watched(monkeypatch)
-    reporter = Reporter(PLANS["a long privset"])
+    reporter = Reporter(PLANS["a long privset"], "none")
     report = reporter.report(WALK)
     assert len(system.handed) > 5
     reader = BytesReader(system.taken())
@@ -105,7 +105,7 @@ def test_a_refusal_draws_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 def test_processes_that_fork_share_no_randomness() -> None:
     """The parent has answered before it forks; afterwards parent and children answer the same trajectory."""
-    reporter = Reporter(PLANS["one question of eight"])
+    reporter = Reporter(PLANS["one question of eight"], "none")
     reporter.report(WALK)
     readers = []
     for _ in range(4):

@@ -79,7 +79,7 @@ def test_ten_thousand_questions_by_a_clock_that_jumps(
             kept = None
         before = len(entered)
         try:
-            report = reporter.report_window(trips, now)
+            report = reporter.report(trips, now=now)
         except PlanRefused as refusal:
             report, problem = None, refusal.problem
         row = Ledger(path).acceptance(plan)
@@ -111,7 +111,7 @@ def test_ten_thousand_questions_by_a_clock_that_jumps(
 
 
 def _ask(path: str, now: float, results: multiprocessing.Queue) -> None:  # type: ignore[type-arg]
-    results.put(Reporter(standing(), Ledger(path)).report_window([], now))
+    results.put(Reporter(standing(), Ledger(path)).report([], now=now))
 
 
 @pytest.mark.slow
@@ -135,7 +135,7 @@ def test_the_phase_is_stored_before_anything_else(tmp_path: Path) -> None:
     """Also when nothing is due, when the draw fails, and when the limit allows no answer."""
     path, plan = tmp_path / "ledger.json", standing()
     with pytest.raises(PlanRefused):
-        Reporter(plan, Ledger(path, "0.5")).report_window([], T0)
+        Reporter(plan, Ledger(path, "0.5")).report([], now=T0)
     row = Ledger(path).acceptance(plan)
     assert row is not None
 
@@ -183,7 +183,7 @@ def test_every_output_has_its_probability() -> None:
         occasion = Occasion(Trip([0] if count else []), count)
         named = Counter[int]()
         for _ in range(trials):
-            [(_, [slot])] = read_report(Reporter(plan).draw_about(occasion, 0, window=7), plan, 0, 7)
+            [(_, [slot])] = read_report(Reporter(plan, "none").draw_about(occasion, 0, window=7), plan, 0, 7)
             named.update(slot)
         for output in range(6):
             wanted = p if output == truth else q
@@ -233,15 +233,13 @@ def test_exact_enumeration_of_two_windows() -> None:
 def test_what_a_standing_plan_needs(tmp_path: Path) -> None:
     plan, ledger = standing(), Ledger(tmp_path / "ledger.json")
     with pytest.raises(InputError, match="needs a ledger"):
-        Reporter(plan).report_window([])
-    with pytest.raises(InputError, match="window by window"):
-        Reporter(plan, ledger).report([])
+        Reporter(plan, "none").report([])
     with pytest.raises(InputError, match="window by window"):
         ledger.answer(plan, 0, lambda: b"")
     with pytest.raises(InputError, match="no windows"):
-        Reporter(ONCE, ledger).report_window([])
+        Reporter(ONCE, ledger).accept()
     with pytest.raises(PlanRefused) as refusal:
-        Reporter(plan, ledger).report_window([])
+        Reporter(plan, ledger).report([])
     assert refusal.value.problem is Problem.PLAN_NOT_DUE
 
 
@@ -254,7 +252,7 @@ def test_campaigns_of_equal_settings_are_two_plans(tmp_path: Path) -> None:
         Reporter(plan, ledger).accept(T0)
     assert len(ledger.standing) == 2
     assert len({row.phase for row in ledger.standing} | {-1}) >= 2
-    reports = [Reporter(plan, ledger).report_window([], T0 + 7 * DAY) for plan in plans]
+    reports = [Reporter(plan, ledger).report([], now=T0 + 7 * DAY) for plan in plans]
     reports += [Reporter(plan, ledger).report([]) for plan in once]
     assert len(set(reports)) == 4
     assert ledger.spent == 4

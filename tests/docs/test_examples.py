@@ -57,7 +57,7 @@ class Example:
     @property
     def refused(self) -> bool:
         """Whether the page shows an error."""
-        return self.shown is not None and self.shown.startswith("error: ")
+        return self.shown is not None and "\nerror: " in f"\n{self.shown}"
 
 
 def examples(page: Path) -> list[Example]:

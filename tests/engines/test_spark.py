@@ -245,7 +245,7 @@ def beside(folder: Path) -> Path:
 def tallied(spark: Spark, target: Path) -> None:
     """Reports in files: some twice, one cut off, one known already, one of another version."""
     plan = Facts(50, 1.0, BOUNDS, grid=4).plan()
-    reporter = Reporter(plan)
+    reporter = Reporter(plan, "none")
     reports = [reporter.report([(0.1, 0.2), (0.9, 0.2)]) for _ in range(40)]
     of_another_version = b"\0" + reports[5][1:]
     files = {"a": b"".join(reports[:25]), "b": b"".join((*reports[20:], of_another_version, reports[3][:-1]))}
@@ -275,7 +275,7 @@ def commands(folder: Path, tmp_path: Path) -> None:
     """`evaluate` and `tally` on the session that there is; what Spark cannot read is one clear sentence."""
     plan = Facts(50, 1.0, BOUNDS, grid=4).plan()
     (tmp_path / "plan.json").write_text(plan.to_json())
-    (tmp_path / "answer").write_bytes(Reporter(plan).report([(0.1, 0.2)]))
+    (tmp_path / "answer").write_bytes(Reporter(plan, "none").report([(0.1, 0.2)]))
     tally = ["tally", tmp_path / "answer", "--plan", tmp_path / "plan.json", "--ids", tmp_path / "ids"]
     tally += ["-o", tmp_path / "tally.json", "--engine", "spark"]
     for counted in (1, 0):

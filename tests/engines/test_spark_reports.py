@@ -22,7 +22,7 @@ SIZE = report_bytes(PLAN.rounds[0])
 
 
 def test_files_are_cut_into_reports_and_counted() -> None:
-    reporter = Reporter(PLAN)
+    reporter = Reporter(PLAN, "none")
     reports = [reporter.report([(0.1, 0.1), (0.9, 0.9)]) for _ in range(6)]
     content = b"".join((*reports, reports[2], reports[4][:20]))
     files = pa.RecordBatch.from_pydict({"path": ["a", "b"], "content": [content, b""]})
@@ -45,7 +45,7 @@ def test_files_are_cut_into_reports_and_counted() -> None:
 
 def test_one_window_of_a_standing_plan_is_counted_as_here() -> None:
     plan = PLAN.changed(standing=Standing.of(86_400, epsilon=1))
-    reports = [Reporter(plan).draw_about(NO_TRIP, 0, window=window) for window in (3, 4, 4)]
+    reports = [Reporter(plan, "none").draw_about(NO_TRIP, 0, window=window) for window in (3, 4, 4)]
     files = pa.RecordBatch.from_pydict({"path": ["a"], "content": [b"".join(reports)]})
     begin = partial(Receiver, plan, 0, b"", 4)
     (batch,) = _count(begin, SIZE, False, _cut(SIZE, iter([files])))
@@ -59,7 +59,7 @@ def test_one_window_of_a_standing_plan_is_counted_as_here() -> None:
 
 def test_what_was_received_adds_up() -> None:
     receiver = Receiver(PLAN)
-    receiver.receive(Reporter(PLAN).report([(0.5, 0.5)]))
+    receiver.receive(Reporter(PLAN, "none").report([(0.5, 0.5)]))
     one = Received(receiver.tally, Counter({0: 1}), [receiver.ids])
     both = one + one
     assert (sum(both.tally.users), both.codes[0]) == (2, 2)

@@ -38,7 +38,7 @@ def check_plan(data: bytes) -> None:
     assert plan.to_json().encode() == data
     assert Fraction(plan.spent) <= plan.epsilon
     if plan.is_private:
-        Reporter(plan).report([(1.0, 1.0)])
+        Reporter(plan, "none").report([(1.0, 1.0)])
 
 
 def test_the_plans_themselves_pass() -> None:
@@ -159,7 +159,7 @@ def largest(question: dict[str, Any], domain: int, capacity: int, size: int) -> 
 def test_the_largest_plan_is_answered() -> None:
     document = largest({"name": "moves", "most": 256}, 8 * 256**2 - 12 * 256 + 4, 256, 4096)
     plan = Plan.from_json(document)
-    report = Reporter(plan).report([(0.0, 0.0), (1.0, 1.0)])
+    report = Reporter(plan, "none").report([(0.0, 0.0), (1.0, 1.0)])
     assert len(read_report(report, plan, 15)) == 1
 
 
@@ -182,7 +182,7 @@ def test_random_bytes_as_reports(plan: Plan, data: bytes) -> None:
 @given(st.sampled_from(PLANS), st.data())
 def test_changed_bytes_of_reports(plan: Plan, data: st.DataObject) -> None:
     number = len(plan.rounds) - 1
-    report = bytearray(Reporter(plan).draw([(1.0, 1.0), (4.0, 2.0)], number))
+    report = bytearray(Reporter(plan, "none").draw([(1.0, 1.0), (4.0, 2.0)], number))
     for _ in range(data.draw(st.integers(0, 3))):
         report[data.draw(st.integers(0, len(report) - 1))] ^= 1 << data.draw(st.integers(0, 7))
     if data.draw(st.booleans()):

@@ -41,7 +41,7 @@ def test_a_report_belongs_to_one_campaign() -> None:
     """Also where only one digit of the nonce differs."""
     one = SETTINGS.changed(campaign=CampaignName("spring", "0" * 32))
     other = SETTINGS.changed(campaign=CampaignName("spring", "0" * 31 + "1"))
-    report = Reporter(one).report([(0.5, 0.5)])
+    report = Reporter(one, "none").report([(0.5, 0.5)])
     assert Receiver(one).receive(report).tolist() == [0]
     assert Receiver(other).receive(report).tolist() == [Problem.WRONG_PLAN.number]
 
@@ -163,7 +163,7 @@ def test_large_domains_are_drawn_from_without_listing_them() -> None:
     plan = Plan.from_json(Plan("work", Grid(GRID.bounds, 256), Fraction(1), (round_,)).to_json())
     tracemalloc.start()
     try:
-        report = Reporter(plan).report([(0.1, 0.1), (5.9, 5.9)])
+        report = Reporter(plan, "none").report([(0.1, 0.1), (5.9, 5.9)])
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -19,7 +19,7 @@ def problem(data: bytes, plan: Plan = PLAN) -> Problem:
 
 def test_what_a_device_writes_can_be_read() -> None:
     for _ in range(30):
-        data = Reporter(PLAN).report([(1, 1), (4, 4)])
+        data = Reporter(PLAN, "none").report([(1, 1), (4, 4)])
         assert len(data) == report_bytes(PLAN.rounds[0])
         assert Report.decode(data).encode() == data
         ((ask, slots),) = read_report(data, PLAN, 0)
@@ -28,7 +28,7 @@ def test_what_a_device_writes_can_be_read() -> None:
 
 
 def test_every_field_is_checked() -> None:
-    data = Reporter(PLAN).report([(1, 1)])
+    data = Reporter(PLAN, "none").report([(1, 1)])
     assert problem(b"\x02" + data[1:]) is Problem.UNKNOWN_VERSION
     assert problem(data[: HEADER_BYTES - 1]) is Problem.WRONG_SIZE
     assert problem(b"") is Problem.WRONG_SIZE
@@ -42,7 +42,7 @@ def test_bytes_after_the_payload_are_zero() -> None:
     sizes = [ask.payload_bytes for ask in PLAN.rounds[0].asks]
     group = sizes.index(min(sizes))
     while True:
-        data = Reporter(PLAN).report([(1, 1)])
+        data = Reporter(PLAN, "none").report([(1, 1)])
         if Report.decode(data).group == group:
             break
     assert problem(data[:-1] + b"\1") is Problem.BAD_PADDING

@@ -152,7 +152,7 @@ def test_a_wanted_central_epsilon_gives_a_plan_that_devices_answer() -> None:
 
 
 def test_reports_of_shuffled_and_direct_plans_do_not_mix() -> None:
-    shuffled, direct = (Reporter(plan).draw([(1, 1)], 0) for plan in (SHUFFLED, DIRECT))
+    shuffled, direct = (Reporter(plan, "none").draw([(1, 1)], 0) for plan in (SHUFFLED, DIRECT))
     assert (shuffled[0], direct[0], len(shuffled)) == (2, 1, len(direct))
     unknown = Problem.UNKNOWN_VERSION
     assert Receiver(SHUFFLED).receive(shuffled + b"\1" + shuffled[1:]).tolist() == [0, unknown.number]
@@ -197,7 +197,7 @@ def test_plans_and_their_reports() -> None:
             source = Source(BytesReader(bytes.fromhex(about["random"])))
             points = [tuple(map(float, point)) for point in about["points"]]
             occasion = Occasion(trip_of(points, plan.grid), about["trips"])
-            made = Reporter(plan).draw_about(occasion, 0, source, window=about["window"])
+            made = Reporter(plan, "none").draw_about(occasion, 0, source, window=about["window"])
             assert made.hex() == about["report"]
         for about in vector["tallies"]:
             receiver = Receiver(plan, window=about["window"])

@@ -144,7 +144,7 @@ def test_reports() -> None:
         source = Replay(vector["random"])
         plan = plan_named(vector["plan"])
         occasion = Occasion(trip_of(points_of(vector), plan.grid), vector["trips"])
-        report = Reporter(plan).draw_about(occasion, vector["round"], source, window=vector["window"])
+        report = Reporter(plan, "none").draw_about(occasion, vector["round"], source, window=vector["window"])
         source.assert_used_up()
         assert report.hex() == vector["report"]
 
@@ -255,7 +255,7 @@ def asked(reporter: Reporter, now: float, reports: list[bytes | None]) -> str:
         if reporter.plan.standing is None:
             report = reporter.report([(0.5, 0.5)])
         else:
-            report = reporter.report_window([Recording([(0.5, 0.5)], 1.7e9)], now)
+            report = reporter.report([Recording([(0.5, 0.5)], 1.7e9)], now=now)
     except PlanRefused as refusal:
         return refusal.problem.code
     if report in reports:

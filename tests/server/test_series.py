@@ -23,7 +23,7 @@ WEST, EAST = [(0.5, 0.5), (0.5, 5.5)], [(5.5, 0.5), (5.5, 5.5)]
 
 def answers(plan: Plan, window: int, way: list[tuple[float, float]], count: int, trips: int) -> bytes:
     """Reports of people of whom every second has some trips, all the same way."""
-    reporter = Reporter(plan)
+    reporter = Reporter(plan, "none")
     occasions = [
         occasion_among([Recording(way)] * trips * (number % 2), plan.grid) for number in range(count)
     ]

@@ -45,7 +45,7 @@ class Asked:
     """
 
     def __init__(self, plan: Plan, number: int) -> None:
-        self.reporter = Reporter(plan, unpadded=True)
+        self.reporter = Reporter(plan, "none", unpadded=True)
         self.number = number
         self.window = 0
 
@@ -54,13 +54,13 @@ class Asked:
         standing = self.reporter.plan.standing
         if standing is None:
             with system_source(take):
-                return self.reporter.report_one_of([Recording(points) for points in trips], self.number)
+                return self.reporter.report([Recording(points) for points in trips], self.number)
         self.reporter.ledger = Ledger(MemoryFile(), standing.lifetime)
         row = self.reporter.accept(max(standing.start + standing.every, ACCEPTED))
         self.window = row.window + 1
         end = standing.end(self.window, row.phase)
         with system_source(take):
-            return self.reporter.report_window([Recording(points, end) for points in trips], end)
+            return self.reporter.report([Recording(points, end) for points in trips], now=end)
 
     def drawn(self, points: Points, source: Source) -> bytes:
         """The report that follows from these bytes, about the same round or window as the last answer."""

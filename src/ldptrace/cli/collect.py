@@ -104,14 +104,14 @@ def report(
 
     The command stores the report in the ledger (the person's record of spent epsilon) before it writes the report to a
     file. Until you give --sent, a second call writes the same report again, even for another trip. With --explain and
-    without --out, the command only prints what the plan asks.
+    without --out, the command only prints what the plan asks, and what the device would make of the trips.
 
     A standing plan is answered once in every time window. The first call for a standing plan writes no report: it
     records in the ledger that the person takes part. Each later call writes a report about one trip in the time window
     that ended last. If no answer is due, the command prints when the next answer is due.
     """
     from ldptrace.device import Ledger, Reporter
-    from ldptrace.device.explanation import explain_asking, explain_ledger, explain_report
+    from ldptrace.device.explanation import explain_asking, explain_ledger, explain_report, plan_words
     from ldptrace.io.atomic import atomic_path
 
     if not (explain or sent or output is not None):
@@ -129,6 +129,9 @@ def report(
     words = []
     if explain:
         words = [*explain_ledger(book, reporter.plan, clock), *explain_asking(reporter.plan, number)]
+        words += [] if trajectory is None else reporter.check(trips, number, clock)
+    if output is not None:
+        note(plan_words(book, reporter.plan))
     data = None if output is None else _answered(reporter, trips, number, clock)
     if output is not None and data is not None:
         with atomic_path(output) as temporary:
@@ -150,10 +153,8 @@ def _answered(reporter: Reporter, trips: list[Recording], number: int, now: floa
     """Return the report, or None if no answer is due."""
     from ldptrace.protocol.problems import PlanRefused, Problem
 
-    if reporter.plan.standing is None:
-        return reporter.report_one_of(trips, number)
     try:
-        return reporter.report_window(trips, now)
+        return reporter.report(trips, number, now)
     except PlanRefused as refusal:
         if refusal.problem is not Problem.PLAN_NOT_DUE:
             raise

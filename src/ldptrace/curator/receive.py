@@ -68,7 +68,7 @@ class Receiver:
     >>> from ldptrace.device import Reporter
     >>> from ldptrace.protocol.grid import Grid
     >>> plan = Plan.single_report(Grid((0, 0, 6, 6), 6), 1.0)
-    >>> report, receiver = Reporter(plan).report([(1, 1)]), Receiver(plan)
+    >>> report, receiver = Reporter(plan, "none").report([(1, 1)]), Receiver(plan)
     >>> receiver.receive(report + report + report[:-1]).tolist()  # counted, duplicate, wrong-size
     [0, 8, 2]
     >>> sum(receiver.tally.users)

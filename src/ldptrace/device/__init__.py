@@ -4,7 +4,7 @@ library.
 >>> from ldptrace.device import Reporter
 >>> from ldptrace.protocol.grid import Grid
 >>> from ldptrace.protocol.plan import Plan
->>> reporter = Reporter(Plan.single_report(Grid((0, 0, 6, 6), 6), 1.0))
+>>> reporter = Reporter(Plan.single_report(Grid((0, 0, 6, 6), 6), 1.0), ledger="none")
 >>> len(reporter.report([(0.5, 0.5), (3.2, 4.1)])) == len(reporter.report([]))
 True
 """

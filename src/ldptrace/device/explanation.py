@@ -43,6 +43,12 @@ def explain_ledger(ledger: Ledger, plan: Plan, now: float) -> list[str]:
     return [first, given, _due(plan, plan.standing, row, left, now)]
 
 
+def plan_words(ledger: Ledger, plan: Plan) -> str:
+    """Return the line that a person sees before the device answers: the plan's id, and what is spent and left."""
+    left = decimal_text(max(ledger.limit - ledger.spent, Fraction(0)))
+    return f"plan {plan.id}; given so far: epsilon {decimal_text(ledger.spent)}, {left} is left"
+
+
 def _once(ledger: Ledger, plan: Plan) -> str:
     if any(entry.root == plan.root for entry in ledger.entries):
         return f"You have answered this plan: its epsilon {_each(plan)} is counted already."

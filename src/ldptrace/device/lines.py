@@ -42,7 +42,7 @@ class Lines:
             yield json.dumps(self.answer(line), separators=(",", ":"))
 
     def answer(self, line: str) -> Json:
-        """Return the answer to one line: `report` or `reports`, `problem`, `error`, or nothing."""
+        """Return the answer to one line: `report` or `reports`, `check`, `problem`, `error`, or nothing."""
         try:
             return self.answer_to(json.loads(line))
         except ValueError as error:
@@ -69,6 +69,8 @@ class Lines:
             self._reporter(plan, asked).sent(report.round, report.window)
         else:
             trips = [Recording(*recorded(trip)) for trip in asked["trips"]]
+            if asked.get("check"):
+                return {"check": self._checked(plan, asked, trips, now)}
             if asked.get("count") is None:
                 return {"report": self._report(plan, asked, trips, now)}
             return {"reports": [self._report(plan, asked, trips, now) for _ in range(asked["count"])]}
@@ -79,12 +81,17 @@ class Lines:
             return _answered(self._reporter(plan, asked), asked, trips, now)
         if plan.standing is None:
             # A ledger that is forgotten with its report decides nothing.
-            return _answered(Reporter(plan), asked, trips, now)
+            return _answered(Reporter(plan, "none"), asked, trips, now)
         with tempfile.TemporaryDirectory() as folder:
             reporter = Reporter(plan, Ledger(os.path.join(folder, "ledger.json"), asked.get("limit")))
             if asked.get("accepted") is not None:
                 reporter.accept(number(asked["accepted"]))
             return _answered(reporter, asked, trips, now)
+
+    def _checked(self, plan: Plan, asked: Json, trips: list[Recording], now: float) -> list[str]:
+        none = asked.get("ledger") is None
+        reporter = Reporter(plan, "none") if none else self._reporter(plan, asked)
+        return reporter.check(trips, asked.get("round"), now)
 
     def _reporter(self, plan: Plan, asked: Json) -> Reporter:
         name = asked.get("ledger")
@@ -94,9 +101,7 @@ class Lines:
 
 
 def _answered(reporter: Reporter, asked: Json, trips: list[Recording], now: float) -> str:
-    if reporter.plan.standing is not None:
-        return reporter.report_window(trips, now).hex()
-    return reporter.report_one_of(trips, asked.get("round")).hex()
+    return reporter.report(trips, asked.get("round"), now).hex()
 
 
 def recorded(trip: Json) -> tuple[list[list[float]], float]:

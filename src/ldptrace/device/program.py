@@ -14,7 +14,7 @@ import urllib.request
 from collections.abc import Sequence
 from typing import Any
 
-from ldptrace.device.explanation import explain_asking, explain_ledger, explain_report
+from ldptrace.device.explanation import explain_asking, explain_ledger, explain_report, plan_words
 from ldptrace.device.files import read_trips, unix_time
 from ldptrace.device.ledger import Ledger
 from ldptrace.device.lines import Lines
@@ -68,9 +68,15 @@ def _parser() -> argparse.ArgumentParser:
         to.add_argument("--ledger", required=True, help="the file that remembers what you have said")
         to.add_argument("--limit", help="largest epsilon of all your answers together, from now on")
 
-    explain = command("explain", _explain, "what the plan asks and what it costs, or what a report says")
+    explain = command(
+        "explain",
+        _explain,
+        "what the plan asks and what it costs, what the device makes of trips, or what a report says",
+    )
     add_plan(explain)
     explain.add_argument("--report", help="a report to put into words")
+    explain.add_argument("--trajectory", action="append", help="trips to check; may come several times")
+    explain.add_argument("--now", help="a clock to try out: a date or a Unix time")
     report = command("report", _report, "the one report about the trips of GPX or GeoJSON files")
     add_plan(report)
     report.add_argument("--trajectory", required=True, action="append", help="a file; may come several times")
@@ -101,10 +107,12 @@ def _reporter(given: argparse.Namespace, crs: str | None) -> Reporter:
 
 
 def _explain(given: argparse.Namespace) -> int:
-    reporter = _reporter(given, None)
+    trips = None if given.trajectory is None else read_trips(given.trajectory)
+    reporter, now = _reporter(given, trips.crs if trips else None), _now(given.now)
     if given.report is None:
-        lines = explain_ledger(_ledger(reporter), reporter.plan, time.time())
+        lines = explain_ledger(_ledger(reporter), reporter.plan, now)
         lines += explain_asking(reporter.plan, reporter.number(None))
+        lines += [] if trips is None else reporter.check(trips.recordings, now=now)
     else:
         with open(given.report, "rb") as file:
             lines = explain_report(reporter.plan, file.read())
@@ -115,10 +123,9 @@ def _explain(given: argparse.Namespace) -> int:
 def _report(given: argparse.Namespace) -> int:
     trips = read_trips(given.trajectory)
     reporter = _reporter(given, given.crs or trips.crs)
-    if reporter.plan.standing is not None:
-        data = reporter.report_window(trips.recordings, _now(given.now))
-    else:
-        data = reporter.report_one_of(trips.recordings, None if given.round is None else given.round - 1)
+    number = None if given.round is None else given.round - 1
+    sys.stderr.write(plan_words(_ledger(reporter), reporter.plan) + "\n")
+    data = reporter.report(trips.recordings, number, _now(given.now))
     replace_file(given.output, data, 0o666)
     sys.stderr.write(f"{len(data)} bytes written to {given.output}; {_given(reporter)}\n")
     return 0

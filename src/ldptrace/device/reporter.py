@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Sequence
+from typing import Literal
 
+from ldptrace.device.checking import check_trips
 from ldptrace.device.ledger import Acceptance, Ledger
-from ldptrace.device.track import Point, Recording, occasion_among, occasion_of
+from ldptrace.device.track import Points, Trips, occasion_among, occasion_of, recordings_of
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
@@ -26,20 +27,28 @@ class Reporter:
     or each time window of a standing plan once, and stops at the person's limit of epsilon. Until a report is marked
     as sent, every call returns the same bytes.
 
-    Use a reporter without a ledger for measurements only, because each call then draws a new report. With
+    With the word `"none"` in place of a ledger, each call draws a new report. That is for measurements only. With
     `unpadded=True`, a reporter also accepts a plan in which the size of a report depends on the trip. A plan with
     reports of different sizes is not private, and is for measurements only.
     """
 
-    def __init__(self, plan: Plan, ledger: Ledger | None = None, *, unpadded: bool = False) -> None:
+    def __init__(self, plan: Plan, ledger: Ledger | Literal["none"], *, unpadded: bool = False) -> None:
+        if ledger != "none" and not isinstance(ledger, Ledger):
+            raise InputError(
+                f"a reporter needs a Ledger, or the word 'none' for measurements, got {ledger!r:.80}"
+            )
         if not plan.is_private and not unpadded:
             raise PlanRefused(Problem.PLAN_NOT_PRIVATE)
         self.plan = plan
-        self.ledger = ledger
+        self.ledger = None if ledger == "none" else ledger
 
     @staticmethod
     def from_document(
-        document: bytes, *, plan_id: str | None = None, crs: str | None = None, ledger: Ledger | None = None
+        document: bytes,
+        ledger: Ledger | Literal["none"],
+        *,
+        plan_id: str | None = None,
+        crs: str | None = None,
     ) -> Reporter:
         """Make a reporter from the JSON of a plan.
 
@@ -55,46 +64,47 @@ class Reporter:
             )
         return Reporter(plan, ledger)
 
-    def report(self, points: Iterable[Point], round_number: int | None = None) -> bytes:
-        """Make the report about one trajectory, as bytes to send. Without `round_number`, the newest round is
-        answered."""
-        return self.report_one_of([Recording(points)], round_number)
+    def report(self, trips: Trips, round_number: int | None = None, now: float | None = None) -> bytes:
+        """Make the report about these trips, as bytes to send.
 
-    def report_one_of(self, recordings: Sequence[Recording], round_number: int | None = None) -> bytes:
-        """Make the report of a person with several trajectories, of which one is drawn at random."""
-        number = self.number(round_number)
-        if self.plan.standing is not None:
-            raise InputError("a standing plan is answered window by window: use report_window")
+        `trips` is a list of all trips of the person, of which the device draws one at random; a list of points is one
+        trip. A trip is a list of points, or a `Recording` of points and their arrival. The device answers for any
+        trips; `check` says what it makes of them. Without `round_number`, the newest round is answered.
 
-        def fresh() -> bytes:
-            return self.draw_about(occasion_among(recordings, self.plan.grid), number)
+        A standing plan is answered for the window that ended last before `now` (Unix time; by default the present),
+        about one of the trips whose arrival is recent. The plan states which trips are recent; by default those that
+        ended in the window. Without a recent trip, the report is a null answer, which looks like any other report. The
+        first call for a standing plan only accepts the plan, as `accept` does. If no answer is due, the call raises
+        `PlanRefused` with the problem `plan-not-due`.
+        """
+        number, grid = self.number(round_number), self.plan.grid
+        standing = self.plan.standing
+        if standing is None:
 
-        return fresh() if self.ledger is None else self.ledger.answer(self.plan, number, fresh)
+            def fresh() -> bytes:
+                return self.draw_about(occasion_among(recordings_of(trips), grid), number)
+
+            return fresh() if self.ledger is None else self.ledger.answer(self.plan, number, fresh)
+
+        def of_window(row: Acceptance) -> bytes:
+            recordings = recordings_of(trips)
+            arrivals = [one.arrival for one in recordings]
+            places = standing.eligible(arrivals, row.window, row.phase, row.accepted)
+            occasion = occasion_among([recordings[place] for place in places], grid)
+            return self.draw_about(occasion, 0, window=row.window)
+
+        return self._needed_ledger.answer_window(self.plan, _shown(now), of_window)
+
+    def check(self, trips: Trips, round_number: int | None = None, now: float | None = None) -> list[str]:
+        """Say in sentences what the device would make of these trips. Nothing is drawn, stored, spent or sent."""
+        return check_trips(
+            self.plan, self.number(round_number), recordings_of(trips), self.ledger, _shown(now)
+        )
 
     def accept(self, now: float | None = None) -> Acceptance:
         """Begin to take part in a standing plan at the time `now` (Unix time). The device chooses at random at which
         time of the day or week its time windows end."""
-        return self._needed_ledger.accept(self.plan, time.time() if now is None else now)
-
-    def report_window(self, recordings: Sequence[Recording], now: float | None = None) -> bytes:
-        """Make the report for the last finished time window of a standing plan, as bytes to send.
-
-        The report is about one of the person's recent trips, drawn at random. The plan states which trips are recent;
-        by default those that ended in the window. Without a recent trip, the report is a null answer, which looks like
-        any other report. The first call for a plan only accepts the plan, as the method `accept` does. If no answer is
-        due, the call raises `PlanRefused` with the problem `plan-not-due`. The argument `now` is a Unix time; by
-        default the present.
-        """
-
-        def fresh(row: Acceptance) -> bytes:
-            standing, arrivals = self.plan.standing, [one.arrival for one in recordings]
-            assert standing is not None
-            places = standing.eligible(arrivals, row.window, row.phase, row.accepted)
-            occasion = occasion_among([recordings[place] for place in places], self.plan.grid)
-            return self.draw_about(occasion, 0, window=row.window)
-
-        shown = time.time() if now is None else now
-        return self._needed_ledger.answer_window(self.plan, shown, fresh)
+        return self._needed_ledger.accept(self.plan, _shown(now))
 
     @property
     def _needed_ledger(self) -> Ledger:
@@ -118,7 +128,7 @@ class Reporter:
         if self.ledger is not None:
             self.ledger.sent(self.plan, self.number(round_number), window)
 
-    def draw(self, points: Iterable[Point], number: int, source: Source | None = None) -> bytes:
+    def draw(self, points: Points, number: int, source: Source | None = None) -> bytes:
         """Draw a new report about one trajectory, without a ledger."""
         return self.draw_about(occasion_of(points, self.plan.grid), number, source)
 
@@ -148,6 +158,11 @@ class Reporter:
                 f"the plan has rounds 1 to {len(self.plan.rounds)}, not {number + 1}",
             )
         return number
+
+
+def _shown(now: float | None) -> float:
+    """Return what the device's clock shows."""
+    return time.time() if now is None else now
 
 
 def _group(round_: Round, source: Source) -> int:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence, Sized
+from typing import Any
 
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import axis_cell, towards
@@ -18,6 +19,7 @@ NO_NUMBERS = (bool, str, bytes, bytearray)
 
 # x and y, and where it is known t: seconds since the beginning of 1970 on the device's own clock.
 Point = Sequence[float]
+Points = Iterable[Point]
 
 
 class Recording(Record):
@@ -25,8 +27,39 @@ class Recording(Record):
     never changed, or None if it is unknown. It decides to which window of a standing plan the trip belongs.
     """
 
-    points: Iterable[Point]
+    points: Points
     arrival: float | None = None
+
+
+# What a device is asked about: one trip, or a list of trips.
+Trips = Recording | Points | Iterable[Recording | Points]
+
+
+def recordings_of(trips: Trips) -> list[Recording]:
+    """Return the trips as recordings. A list that holds at least one point is one trip, any other is a list of trips.
+
+    >>> [one.points for one in recordings_of([(1, 2), (3, 4)])]
+    [[(1, 2), (3, 4)]]
+    >>> [one.points for one in recordings_of([[(1, 2)], Recording([(3, 4)], arrival=1.7e9)])]
+    [[(1, 2)], [(3, 4)]]
+    """
+    if isinstance(trips, Recording):
+        return [trips]
+    items: list[object] = listed(trips)
+    if any(_is_point(item) for item in items):
+        return [Recording(items)]  # type: ignore[arg-type]
+    return [item if isinstance(item, Recording) else Recording(item) for item in items]  # type: ignore[arg-type]
+
+
+def _is_point(item: object) -> bool:
+    """Whether this begins with a number. NaN is one."""
+    first = part(item, 0)
+    try:
+        return first is not None and not isinstance(first, NO_NUMBERS) and float(first) is not None  # type: ignore[arg-type]
+    except OverflowError:
+        return True
+    except Exception:
+        return False
 
 
 def occasion_among(recordings: Sequence[Recording], grid: Grid, source: Source | None = None) -> Occasion:
@@ -60,11 +93,11 @@ def trip_of(points: Iterable[Point], grid: Grid) -> Trip:
     >>> trip_of([(0.5, 0.5), (2.5, 2.5)], Grid((0, 0, 3, 3), 3)).seconds is None
     True
     """
-    everything = _listed(points)
+    everything = listed(points)
     track = [everything[place] for place in kept_places(len(everything))]
-    times = [clock(_part(point, 2)) for point in (track[:1] + track[-1:])]
+    times = [clock(part(point, 2)) for point in (track[:1] + track[-1:])]
     departure, arrival = times if times and None not in times else (None, None)
-    places = [(coordinate(_part(point, 0)), coordinate(_part(point, 1))) for point in track]
+    places = [(coordinate(part(point, 0)), coordinate(part(point, 1))) for point in track]
     return Trip(_cells(places, grid), places, departure, arrival)
 
 
@@ -84,8 +117,8 @@ def coordinate(value: object) -> float:
         return math.nan
 
 
-def _listed(points: Iterable[Point]) -> list[Point]:
-    """Return the points as a list, or an empty list if they cannot be read, so that the device always answers."""
+def listed(points: Iterable[Any]) -> list[Any]:
+    """Return the items as a list, or an empty list if they cannot be read, so that the device always answers."""
     try:
         return list(points)
     except Exception:
@@ -96,15 +129,15 @@ def _sized(recording: Recording) -> Sequence[Point]:
     """Return the points of a recording, without a copy if their number is known."""
     points = recording.points
     try:
-        return points if isinstance(points, Sized) and len(points) >= 0 else _listed(points)  # type: ignore[return-value]
+        return points if isinstance(points, Sized) and len(points) >= 0 else listed(points)  # type: ignore[return-value]
     except Exception:
         return []
 
 
-def _part(point: Point, place: int) -> object:
+def part(point: object, place: int) -> object:
     """Return x, y or t of a point, or None if it is missing."""
     try:
-        return point[place]
+        return point[place]  # type: ignore[index]
     except Exception:
         return None
 

@@ -225,7 +225,7 @@ async def run_fleet(
             "the campaign is standing: give --windows, the number of windows that the devices answer"
         )
     found = some_trips(trips, plan)
-    playing, reporter = playing or Playing(), Reporter(plan)
+    playing, reporter = playing or Playing(), Reporter(plan, "none")
     outcome = Outcome(users)
     numbers = iter(range(users))
     started = time.monotonic()

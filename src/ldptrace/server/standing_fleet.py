@@ -137,7 +137,7 @@ class _Crowd:
         """Return the report of a device that is due, or None if it gives no more answers."""
         reporter, now = self._reporters[number], self._rhythm.clock()
         try:
-            report = reporter.report_window(self._recordings(number, now), now)
+            report = reporter.report(self._recordings(number, now), now=now)
         except PlanRefused as refused:
             outcome.events[refused.problem.code] += 1
             if refused.problem is Problem.PLAN_NOT_DUE:

@@ -181,7 +181,7 @@ def test_everybody_can_read_what_a_standing_campaign_has_published(
         page = tab.go("/c/weekly/release")
         expect(page.locator("body")).to_contain_text("No window has been published yet")
         for number in (3000, 3001):
-            report = Reporter(plan).draw_about(occasion_among([], plan.grid), 0, window=number)
+            report = Reporter(plan, "none").draw_about(occasion_among([], plan.grid), 0, window=number)
             at = float(standing.start + (number + 1) * standing.every)
             Counter(database, lambda at=at: at).count("weekly", [Submission(report)])  # type: ignore[misc]
         with database.writing() as session:
