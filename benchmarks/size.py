@@ -40,14 +40,14 @@ import pyarrow.parquet as pq
 from benchmarks.data import CITY_SIDE, oldenburg
 from ldptrace.cli.reading import open_sets
 from ldptrace.core.paths import CellPaths
+from ldptrace.core.reading import Reading
+from ldptrace.core.running import Running
 from ldptrace.curator import Estimates
 from ldptrace.curator.facts import Facts
-from ldptrace.engines.opening import Where
 from ldptrace.errors import FitWarning
 from ldptrace.evaluation import evaluate
 from ldptrace.generators import city
 from ldptrace.io import read
-from ldptrace.io.reading import Reading
 from ldptrace.models.path.model import PathModel
 from ldptrace.protocol.grid import Grid
 from ldptrace.simulation import collect
@@ -166,8 +166,8 @@ def synthesized(engine: str, source: Path) -> None:
     shutil.rmtree(target, ignore_errors=True)
     settings = Settings.of(1.0, bounds=BOUNDS, outside="clamp", grid=6, seed=1)
     real = read(source, bounds=BOUNDS, outside="clamp") if engine == "memory" else source
-    where = Where("spark" if engine == "spark" else "local", MEMORY[engine], batches=True)
-    synthesised(real, settings, target, where=where)
+    where = Running("spark" if engine == "spark" else "local", MEMORY[engine], batches=True)
+    synthesised(real, settings, target, running=where)
 
 
 def evaluated(engine: str, source: Path) -> None:

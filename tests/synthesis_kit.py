@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ldptrace.engines.opening import Where
+from ldptrace.core.running import Running
 from ldptrace.synthesis import Run, Settings, run
 
 
@@ -14,6 +14,6 @@ def run_method(real: Any, epsilon: float, **given: Any) -> Run:
     return run(real, Settings.of(epsilon, **given))
 
 
-def run_files(source: Path, target: Path, epsilon: float, where: Where | None = None, **given: Any) -> Run:
+def run_files(source: Path, target: Path, epsilon: float, where: Running | None = None, **given: Any) -> Run:
     """From files to files."""
-    return run(source, Settings.of(epsilon, **given), target, where=where or Where(batches=True))
+    return run(source, Settings.of(epsilon, **given), target, running=where or Running(batches=True))

@@ -44,19 +44,19 @@ class Option:
     check: Check | None = None
     # Further names on the command line, such as -n.
     flags: tuple[str, ...] = ()
+    # The smallest number that is allowed, and the number that a value must be above.
+    least: float | None = None
+    above: float | None = None
+    # The type on the command line, where Python also takes other things.
+    kind: Any = None
+    # Lists the values, for completion in a shell.
+    complete: Callable[[], list[str]] | None = None
 
 
-def option(
-    default: Any = MISSING,
-    *,
-    help: str,
-    metavar: str | None = None,
-    parse: Check | None = None,
-    check: Check | None = None,
-    flags: tuple[str, ...] = (),
-) -> Any:
-    """Make a field of a dataclass that is an option. Without a default, the option must be given."""
-    return field(default=default, metadata={"option": Option(help, metavar, parse, check, flags)})
+def option(default: Any = MISSING, **about: Any) -> Any:
+    """Make a field of a dataclass that is an option, with what `Option` knows of it. Without a default, the option must
+    be given."""
+    return field(default=default, metadata={"option": Option(**about)})
 
 
 def settle(record: Any) -> None:
@@ -71,6 +71,11 @@ def settle(record: Any) -> None:
             value = found.parse(value)
         elif all(map(_is_simple, kinds)) and not any(_fits(value, kind) for kind in kinds):
             raise InputError(f"{entry.name} must be {_allowed(kinds)}, got {str(value)[:80]!r}")
+        if found.least is not None and not value >= found.least:
+            raise InputError(f"{entry.name} must be at least {found.least:g}, got {value}")
+        if found.above is not None and not value > found.above:
+            least = "a positive number" if found.above == 0 else f"a number above {found.above:g}"
+            raise InputError(f"{entry.name} must be {least}, got {str(value)[:80]}")
         object.__setattr__(record, entry.name, value if found.check is None else found.check(value))
 
 

@@ -15,28 +15,28 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from ldptrace.core.outside import DEFAULT as CUT
-from ldptrace.core.outside import Outside, leak_of
+from ldptrace.core.drawing import Drawing, day_of
+from ldptrace.core.outside import leak_of
+from ldptrace.core.reading import CUT, Outside, Reading
+from ldptrace.core.running import Mode, Running, UnitName
 from ldptrace.core.stages import Stages
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.facts import Facts
 from ldptrace.engines.base import Crowd, Draw, Made
-from ldptrace.engines.opening import Where, open_crowd
+from ldptrace.engines.opening import open_crowd
 from ldptrace.errors import DataWarning, InputError, NoiseWarning, PrivacyWarning
 from ldptrace.io.account import Account
 from ldptrace.io.atomic import check_folder, is_folder
 from ldptrace.io.formats import for_writing
-from ldptrace.io.reading import Reading
 from ldptrace.methods import DEFAULT, Job, Method, Synthesis, method
 from ldptrace.methods.pilot import Pilot, run_pilot
 from ldptrace.methods.public import Public, refuse_same_file
-from ldptrace.methods.release import Drawing, Release, day_of
+from ldptrace.methods.release import Release
 from ldptrace.protocol.exact import decimal_text, epsilon_fraction
 from ldptrace.protocol.grid import Bounds, Grid, checked_cells
 from ldptrace.protocol.words import explain
-from ldptrace.simulation.channels import Mode
 from ldptrace.simulation.streams import EXPERIMENT, Streams
-from ldptrace.simulation.unit import UNITS, Unit, UnitName
+from ldptrace.simulation.unit import Unit
 
 # Options of a method that are facts of its plan.
 OF_METHODS = frozenset({"mean_trip", "most_moves", "cap", "shares", "time", "week", "centre"})
@@ -99,7 +99,7 @@ class Settings:
         for name, value, allowed in (
             ("simulation", self.simulation, ("counts", "devices")),
             ("time", self.time, ("auto", "off")),
-            ("unit", self.unit, UNITS),
+            ("unit", self.unit, ("user", "trip")),
         ):
             if value not in allowed:
                 raise InputError(f"{name} must be {' or '.join(allowed)}, got {value!r}")
@@ -305,17 +305,17 @@ def run(
     target: str | os.PathLike[str] | None = None,
     *,
     to: str | None = None,
-    where: Where | None = None,
+    running: Running | None = None,
     stages: Stages | None = None,
 ) -> Run:
     """Do the same as `synthesize`, and also return the plan, the estimates, the model and the time of each stage.
 
     With a `target`, the trips are written to this file or folder in the format `to`, and need not fit into memory.
-    With a seed, the trips are the same as in memory. `where` says where the work runs.
+    With a seed, the trips are the same as in memory. `running` says where the work runs.
     """
-    stages, where = stages or Stages(), where or Where()
+    stages, running = stages or Stages(), running or Running()
     if target is not None:
-        where = _checked_target(Path(target), to, where)
+        running = _checked_target(Path(target), to, running)
     refuse_same_file(real, **{name: settings.options.get(name) for name in PUBLIC})
     if settings.leaks:
         warnings.warn(f"this is not eps-LDP: {settings.leaks}", PrivacyWarning, stacklevel=3)
@@ -325,7 +325,7 @@ def run(
             public = Public.of(**{name: settings.options.get(name) for name in PUBLIC})
         with stages("read"):
             recipe = settings.recipe
-            crowd, engine = open_crowd(real, settings.reading, where, resources, passes=recipe.has_model)
+            crowd, engine = open_crowd(real, settings.reading, running, resources, passes=recipe.has_model)
         with stages("choose trajectories"):
             public.refuse_private(crowd)
             unit = crowd.play_devices(settings.unit, streams.devices)
@@ -342,15 +342,15 @@ def run(
         return replace(done, count=draw.count, account=crowd.account)
 
 
-def _checked_target(target: Path, to: str | None, where: Where) -> Where:
+def _checked_target(target: Path, to: str | None, running: Running) -> Running:
     """Raise an error for an output that cannot be written, before any data is read. A folder is written in batches."""
-    if where.engine == "spark":
-        return where
+    if running.spark:
+        return running
     if not is_folder(target):
         for_writing(target, to)
-        return where
+        return running
     check_folder(target)
-    return replace(where, batches=True)
+    return replace(running, batches=True)
 
 
 def _learned(

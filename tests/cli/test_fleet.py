@@ -9,6 +9,7 @@ from typer.testing import CliRunner, Result
 
 from ldptrace.cli import application
 from ldptrace.cli.fleet import _from_file
+from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError, LdptraceError
 from ldptrace.io import write
@@ -27,7 +28,7 @@ def run(*options: str) -> Result:
 def test_devices_keep_every_trip_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "trips.geojson"
     write(Trajectories.from_lists([[(99.0, 1.0), (2.0, 2.0)], []], crs="EPSG:4326"), path)
-    trips = _from_file(path, None, None)
+    trips = _from_file(path, Reading())
     assert trips(Plan.single_report(GRID, 1.0, crs="EPSG:4326")).sizes.tolist() == [2, 0]
     assert trips(Plan.single_report(GRID, 1.0)).points == 2
     with pytest.raises(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ldptrace.core.columns import Names
+from ldptrace.core.reading import Names
 from ldptrace.core.tables import RaggedTable, read_table
 from ldptrace.errors import FormatError, InputError
 

@@ -18,16 +18,16 @@ from pyarrow.csv import write_csv
 import ldptrace as lt
 from ldptrace.core.outside import within
 from ldptrace.core.parallel import CHUNK
+from ldptrace.core.reading import Reading
+from ldptrace.core.running import Running
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator import Estimates
 from ldptrace.curator.facts import Facts
 from ldptrace.curator.planning import choose_grid
 from ldptrace.engines.base import Made
 from ldptrace.engines.local import Files, Local, Memory, write_parts
-from ldptrace.engines.opening import Where
 from ldptrace.errors import InputError, NothingUsable, PrivacyWarning
 from ldptrace.io.batches import Batches, open_batches
-from ldptrace.io.reading import Reading
 from ldptrace.models.base import Along, Sampler
 from ldptrace.models.path.model import PathModel
 from ldptrace.simulation import Collection, collect
@@ -79,7 +79,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_files_give_what_memory_gives(folder: Path, tmp_path: Path, method: str, memory: int) -> None:
     settings = {"bounds": BOUNDS, "grid": 4, "method": method, "seed": 5}
     whole = run_method(lt.read(folder, bounds=BOUNDS), 1.0, **settings)
-    run = run_files(folder, tmp_path / "out", 1.0, Where(memory=memory, batches=True), **settings)
+    run = run_files(folder, tmp_path / "out", 1.0, Running(memory=memory, batches=True), **settings)
     again = lt.read(tmp_path / "out")
     assert run.count == run.users == len(whole.trajectories) == len(again)
     assert np.array_equal(again.x, whole.trajectories.x)

@@ -30,19 +30,20 @@ import ldptrace as lt
 from ldptrace.cli import application
 from ldptrace.cli.common import typed_path
 from ldptrace.core.parallel import CHUNK
+from ldptrace.core.reading import Reading
+from ldptrace.core.running import Running
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.facts import Facts
 from ldptrace.curator.receive import Receiver
 from ldptrace.device import Reporter
 from ldptrace.engines.base import Crowd, Made
-from ldptrace.engines.opening import Where, open_crowd
+from ldptrace.engines.opening import open_crowd
 from ldptrace.engines.spark import Piece, Spark, Split, _sum_groups, address, shared_files, split, sum_row
 from ldptrace.engines.spark_crowd import SparkCrowd
 from ldptrace.engines.spark_reports import all_ids, receive_files
 from ldptrace.errors import FitWarning, InputError, NothingUsable
 from ldptrace.evaluation import Scorecard, evaluate
 from ldptrace.io.account import Account
-from ldptrace.io.reading import Reading
 from ldptrace.protocol.plan import Plan
 from ldptrace.roads.library import Library
 from ldptrace.simulation import Collection
@@ -53,7 +54,7 @@ from road_kit import lattice_roads
 from synthesis_kit import run_files, run_method
 
 BOUNDS = (0.0, 0.0, 1.0, 1.0)
-CLUSTER = Where("spark")
+CLUSTER = Running("spark")
 SMALL: Any = {"bounds": BOUNDS, "grid": 4, "seed": 1, "repeat": 1, "attacks": False}
 HOME = Path(pyspark.__file__).parent
 SOURCE = Path(lt.__file__).parent.parent
@@ -341,7 +342,7 @@ def one_of_each(spark: Spark, target: Path) -> None:
     for seed in range(2):
         here, there = [], SparkCrowd(spark, str(target), Reading(bounds=BOUNDS))
         with ExitStack() as resources:
-            local, _ = open_crowd(target, Reading(bounds=BOUNDS), Where(), resources)
+            local, _ = open_crowd(target, Reading(bounds=BOUNDS), Running(), resources)
             for crowd in (local, there):
                 assert crowd.play_devices("user", np.random.default_rng(seed)).name == "user"
                 here.append(sorted(crowd.add_up(_trips_of(), [])))

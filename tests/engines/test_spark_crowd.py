@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.spark_crowd import (
     _WHOSE,
@@ -23,7 +24,6 @@ from ldptrace.engines.spark_crowd import (
     _trajectories,
     _whole_trips,
 )
-from ldptrace.io.reading import Reading
 from ldptrace.simulation.unit import TRIPS
 
 PARSE = partial(_trajectories, Reading(crs="EPSG:3857"))

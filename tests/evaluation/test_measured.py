@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from evaluation_data import drifting_walks
-from ldptrace.core.outside import POLICIES, Outside
+from ldptrace.core.outside import POLICIES
+from ldptrace.core.reading import Outside
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.local import Memory
 from ldptrace.errors import InputError

@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from ldptrace.core.columns import Names
 from ldptrace.core.outside import Crossings
+from ldptrace.core.reading import Names, Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import DataWarning, FormatError, InputError, NothingUsable
 from ldptrace.io import account as accounts
@@ -17,7 +17,6 @@ from ldptrace.io import read_with_account, write
 from ldptrace.io.account import Account, Owners, Parsed, each, in_memory, naming, of_table
 from ldptrace.io.batches import open_batches
 from ldptrace.io.files import trajectories_of
-from ldptrace.io.reading import Reading
 from trajectory_kit import assert_same
 
 

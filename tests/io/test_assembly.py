@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError
 from ldptrace.io.account import of_table
 from ldptrace.io.assembly import assemble, hashed, trips
-from ldptrace.io.reading import Reading
 
 # Bytes that hold every trip of these tests; a file is dealt into parts of an eighth.
 MEMORY = 1 << 16

@@ -8,13 +8,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from evaluation_data import drifting_walks
-from ldptrace.core.columns import Names
-from ldptrace.core.outside import POLICIES, Outside
+from ldptrace.core.outside import POLICIES
+from ldptrace.core.reading import Names, Outside, Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.io import read_with_account, write
 from ldptrace.io.batches import open_batches
-from ldptrace.io.reading import Reading
 
 WALKS = drifting_walks(60, 1)
 

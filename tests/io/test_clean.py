@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ldptrace.core.outside import POLICIES, Outside
+from ldptrace.core.outside import POLICIES
+from ldptrace.core.reading import Outside, Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io.account import Parsed
 from ldptrace.io.clean import clean
-from ldptrace.io.reading import Reading
 from ldptrace.protocol.grid import Bounds
 
 BOX: Bounds = (0.0, 0.0, 10.0, 10.0)

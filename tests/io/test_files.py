@@ -97,9 +97,9 @@ def test_bounds_must_be_a_box(tmp_path: Path, bounds: tuple[float, float, float,
 
 def test_other_wrong_arguments(tmp_path: Path) -> None:
     write(SMALL, tmp_path / "a.csv")
-    with pytest.raises(InputError, match="outside is one of cut, drop, clamp, got 'keep'"):
+    with pytest.raises(InputError, match="outside must be cut or drop or clamp, got 'keep'"):
         read(tmp_path / "a.csv", outside="keep")
-    with pytest.raises(InputError, match="min_points must not be negative"):
+    with pytest.raises(InputError, match="min_points must be at least 0"):
         read(tmp_path / "a.csv", min_points=-1)
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ldptrace.core.reading import Reading
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io import read
 from ldptrace.io.files import read_with_account
-from ldptrace.io.reading import Reading
 
 MOMENT = 1_714_552_200
 ACTIVITY = [{"timestamp": "1999-01-01T00:00:00Z", "activity": [{"type": "STILL", "confidence": 100}]}]

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ldptrace.core.columns import Names
+from ldptrace.core.reading import Names
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError, NothingUsable
 from ldptrace.io import Reading, read, read_with_account

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import ldptrace as lt
+from ldptrace.core.drawing import Drawing
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
-from ldptrace.methods.release import Drawing, Release
+from ldptrace.methods.release import Release
 from ldptrace.models.base import MobilityModel, Sampler
 from synthesis_kit import run_method
 

@@ -278,7 +278,7 @@ def test_dates_are_of_the_day_in_the_zone(trips: Trajectories) -> None:
         ({"date": "14.07.2026"}, "written as"),
         ({"date": "2026-07-14", "timezone": "Mars"}, "no time zone"),
         ({"date": "2026-07-14", "time": "off"}, "a date needs times"),
-        ({"interval": -1.0}, "interval must be a positive number"),
+        ({"interval": -1.0}, "interval must be at least 0.001"),
         ({"interval": 5.0, "time": "off"}, "need trajectories with times"),
         ({"time": "always"}, "auto or off"),
     ],

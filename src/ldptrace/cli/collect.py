@@ -19,9 +19,11 @@ from ldptrace.cli.common import (
     was_typed,
     write_text,
 )
+from ldptrace.cli.options import with_options
 from ldptrace.cli.own import default_ledger, own_trips
-from ldptrace.cli.reading import CrsOption, EngineOption, FormatOption
 from ldptrace.cli.windows import AtOption, RememberOption, estimates_of
+from ldptrace.core.reading import Reading
+from ldptrace.core.running import Running
 from ldptrace.errors import InputError
 from ldptrace.protocol.units import moment
 
@@ -47,9 +49,11 @@ CHUNK = 1 << 24
 SHOWN = 8
 
 
+@with_options(reading=Reading, only=("format", "crs"))
 def report(
     context: typer.Context,
     plan: PlanOption,
+    reading: Reading,
     trajectory: Annotated[
         Path | None,
         typer.Option(
@@ -97,8 +101,6 @@ def report(
         ),
     ] = None,
     round_number: RoundOption = None,
-    format: FormatOption = None,
-    crs: CrsOption = None,
 ) -> None:
     """Answer a plan for one person, as a device does.
 
@@ -122,7 +124,9 @@ def report(
         raise InputError("--now is for trials, which must not change the usual ledger: give --ledger FILE")
     check_outputs([output], [plan, *([trajectory] if trajectory else [])])
     clock = system_clock() if now is None else moment("--now", now)
-    trips, system = ([], crs) if trajectory is None else own_trips(trajectory, format, crs)
+    trips, system = (
+        ([], reading.crs) if trajectory is None else own_trips(trajectory, reading.format, reading.crs)
+    )
     book = Ledger(ledger or default_ledger(), limit)
     reporter = Reporter.from_document(read_document(plan), plan_id=plan_id, crs=system, ledger=book)
     number = reporter.number(None if round_number is None else round_number - 1)
@@ -161,12 +165,14 @@ def _answered(reporter: Reporter, trips: list[Recording], number: int, now: floa
     return None
 
 
+@with_options(running=Running, only=("engine",))
 def tally(
     reports: Annotated[
         list[Path],
         typer.Argument(parser=typed_path, help="Files of reports; each file has one or many reports."),
     ],
     plan: PlanOption,
+    running: Running,
     output: Annotated[
         Path | None, typer.Option("-o", "--out", help="File for the tally; by default standard output.")
     ] = None,
@@ -186,7 +192,6 @@ def tally(
             "not counted.",
         ),
     ] = None,
-    engine: EngineOption = "local",
 ) -> None:
     """Count reports. The command omits each report that cannot be counted, and prints the problem.
 
@@ -201,7 +206,7 @@ def tally(
     number = len(chosen.rounds) - 1 if round_number is None else round_number - 1
     check_outputs([output, ids], [plan, *reports])
     known = None if ids is None else ids.read_bytes() if ids.exists() else b""
-    count_all = _tally_on_cluster if engine == "spark" else _tally_here
+    count_all = _tally_on_cluster if running.spark else _tally_here
     counted, codes, seen = count_all(reports, chosen, number, known, window)
     if ids is not None:
         with atomic_path(ids) as temporary:

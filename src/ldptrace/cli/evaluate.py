@@ -19,7 +19,10 @@ from ldptrace.cli.common import (
     typed_path,
     write_text,
 )
-from ldptrace.cli.reading import MEMORY, EngineOption, MemoryOption, bytes_of, open_sets, with_reading
+from ldptrace.cli.options import with_options
+from ldptrace.cli.reading import open_sets, with_reading
+from ldptrace.core.reading import Reading
+from ldptrace.core.running import Running
 from ldptrace.protocol.grid import checked_cells
 
 if TYPE_CHECKING:
@@ -27,7 +30,6 @@ if TYPE_CHECKING:
 
     from ldptrace.core.trajectories import Trajectories
     from ldptrace.engines.base import Crowd
-    from ldptrace.io.reading import Reading
 
 
 RealArgument = Annotated[
@@ -62,11 +64,12 @@ JsonOption = Annotated[
 ]
 
 
-@with_reading()
+@with_reading(running=Running)
 def evaluate(
     real: RealArgument,
     synthetic: SyntheticArgument,
     reading: Reading,
+    running: Running,
     grid: GridOption = 6,
     roads: RoadsOption = None,
     json_file: JsonOption = None,
@@ -128,8 +131,6 @@ def evaluate(
             "--samples/--no-samples", help="Whether the page of --html shows a few hundred real trips."
         ),
     ] = True,
-    engine: EngineOption = "local",
-    memory: MemoryOption = MEMORY,
     seed: SeedOption = None,
 ) -> None:
     """Compare synthetic trips with real trips by metrics and attacks, and print a scorecard.
@@ -146,7 +147,7 @@ def evaluate(
     checked_cells(grid)
     with Progress() as stages, ExitStack() as resources:
         with stages("read"):
-            sets = open_sets(engine, real, paths, reading, resources, memory=bytes_of("--memory", memory))
+            sets = open_sets(running, real, paths, reading, resources)
         card = measure(
             sets[0],
             *sets[1:],
@@ -180,19 +181,18 @@ def evaluate(
         note(f"scorecard page: {html_file}")
 
 
-@with_reading(without=("split_gap", "timezone"))
+@with_options(without=("min_points", "split_gap", "timezone"), reading=Reading, running=Running)
 def attack(
     real: RealArgument,
     synthetic: SyntheticArgument,
     reading: Reading,
+    running: Running,
     grid: GridOption = 6,
     json_file: JsonOption = None,
     html_file: Annotated[
         Path | None,
         typer.Option("--html", help="File for the results of the attacks as one HTML page."),
     ] = None,
-    engine: EngineOption = "local",
-    memory: MemoryOption = MEMORY,
     seed: SeedOption = None,
 ) -> None:
     """Run two attacks on synthetic trips: re-identify users, and find the real trips behind unusual synthetic trips.
@@ -209,7 +209,7 @@ def attack(
     checked_cells(grid)
     with Progress() as stages, ExitStack() as resources:
         with stages("read"):
-            sets = open_sets(engine, real, paths, reading, resources, memory=bytes_of("--memory", memory))
+            sets = open_sets(running, real, paths, reading, resources)
         found = resilience(
             sets[0],
             *sets[1:],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import astuple, replace
+from dataclasses import astuple
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,11 +20,12 @@ from ldptrace.cli.common import (
     note,
     write_text,
 )
+from ldptrace.cli.options import with_options
 from ldptrace.cli.reading import read_input, with_reading
+from ldptrace.core.reading import Reading
 
 if TYPE_CHECKING:
     from ldptrace.io.account import Account
-    from ldptrace.io.reading import Reading
     from ldptrace.io.summary import Spread, Summary
 
 BAR_WIDTH = 40
@@ -48,7 +49,7 @@ def inspect(source: InputArgument, reading: Reading, json_file: JsonOption = Non
         typer.echo(describe(account, summary))
 
 
-@with_reading()
+@with_options(reading=Reading)
 def convert(
     source: InputArgument,
     output: Annotated[
@@ -64,9 +65,6 @@ def convert(
         str | None,
         typer.Option(help='Coordinate system of the output, such as "EPSG:3857"; by default unchanged.'),
     ] = None,
-    min_points: Annotated[
-        int, typer.Option(min=0, help="Omit trajectories with fewer points than this.")
-    ] = 0,
     roads: Annotated[
         Path | None,
         typer.Option(
@@ -89,7 +87,7 @@ def convert(
     check_outputs([output], [source], force=force)
     with Progress() as stages:
         with stages("read"):
-            trajectories = read_input(source, replace(reading, min_points=min_points))
+            trajectories = read_input(source, reading)
         if to_crs is not None:
             with stages("project"):
                 trajectories = project(trajectories, to_crs)

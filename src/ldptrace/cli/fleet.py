@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ldptrace.cli.common import console, note
-from ldptrace.cli.reading import CrsOption, FormatOption
+from ldptrace.cli.options import with_options
+from ldptrace.core.reading import Reading
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,10 +30,12 @@ SeedOption = Annotated[
 ]
 
 
+@with_options(reading=Reading, only=("format", "crs"))
 def fleet(
     url: Annotated[str, typer.Option(help="Address of the server.")],
     campaign: Annotated[str, typer.Option(help="Name of the campaign that the devices answer.")],
     users: Annotated[int, typer.Option(min=1, help="Number of simulated devices.")],
+    reading: Reading,
     source: Annotated[
         Path | None,
         typer.Option(
@@ -69,8 +72,6 @@ def fleet(
             help="For trials: the clock of the server, with the same value as in `serve --trial-clock`.",
         ),
     ] = None,
-    format: FormatOption = None,
-    crs: CrsOption = None,
 ) -> None:
     """Simulate devices that answer a campaign over HTTP. The exit status is 0 if the server acknowledged all reports.
 
@@ -87,7 +88,7 @@ def fleet(
         # Of each device one line, with a code for each answer.
         lines = admission.read_text(encoding="ascii").splitlines()
         sheets = [line.split() for line in lines if line.strip()]
-    trips = city_trips(min(users, MOST_TRIPS), seed) if source is None else _from_file(source, format, crs)
+    trips = city_trips(min(users, MOST_TRIPS), seed) if source is None else _from_file(source, reading)
     if windows is not None:
         from ldptrace.server.standing_fleet import Rhythm, run_standing_fleet
 
@@ -131,11 +132,11 @@ def _clock(text: str | None) -> Callable[[], float]:
     return time.time if text is None else TrialClock.of(text)
 
 
-def _from_file(path: Path, format: str | None, crs: str | None) -> Callable[[Plan], Trajectories]:
+def _from_file(path: Path, reading: Reading) -> Callable[[Plan], Trajectories]:
     """Read the trips of the devices. No trip is omitted; the devices move points outside the bounds to the border."""
-    from ldptrace.io import read
+    from ldptrace.io import read_with_account
 
-    found = read(path, format=format, crs=crs, min_points=0)
+    found, _ = read_with_account(path, reading)
 
     def trips(plan: Plan) -> Trajectories:
         if plan.crs is not None and found.crs is not None and found.crs != plan.crs:

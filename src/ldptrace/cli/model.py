@@ -9,23 +9,19 @@ from typing import Annotated
 import typer
 
 from ldptrace.cli.common import (
-    DateOption,
-    IntervalOption,
-    OffStreetsOption,
     Progress,
-    RoadsOption,
-    RoutesOption,
-    SpacingOption,
     ToOption,
     check_outputs,
     note,
     read_as,
 )
-from ldptrace.cli.reading import ZoneOption
+from ldptrace.cli.options import with_options
 from ldptrace.cli.windows import AtOption, RememberOption, estimates_of
+from ldptrace.core.drawing import Drawing, Ways
 from ldptrace.errors import InputError
 
 
+@with_options(ways=Ways)
 def fit(
     sources: Annotated[
         list[Path],
@@ -35,15 +31,7 @@ def fit(
         ),
     ],
     output: Annotated[Path, typer.Option("-o", "--out", help="File for the model.")],
-    area: Annotated[
-        Path | None,
-        typer.Option(
-            help="GeoJSON file of public polygons, such as land; synthetic trips stay inside the polygons."
-        ),
-    ] = None,
-    roads: RoadsOption = None,
-    routes: RoutesOption = None,
-    off_streets: OffStreetsOption = "auto",
+    ways: Ways,
     plan: Annotated[
         Path | None,
         typer.Option(help="File of the plan of the collection; needed if the input files are tallies."),
@@ -64,7 +52,7 @@ def fit(
     check_outputs([output], sources)
     if plan is None and (len(sources) > 1 or at is not None or remember != "forever"):
         raise InputError("several files, --at and --remember are for tallies: give their plan with --plan")
-    if off_streets == "never" and roads is None and routes is None:
+    if ways.off_streets == "never" and ways.roads is None and ways.routes is None:
         raise InputError("--off-streets has a meaning only with a map: give --roads or --routes")
     with Progress() as stages:
         with stages("read"):
@@ -72,13 +60,13 @@ def fit(
                 found = read_as(sources[0], Estimates.from_json)
             else:
                 found = estimates_of(read_plan(plan), sources, at, remember)
-            public = Public.of(area, roads, routes)
+            public = Public.of(ways.area, ways.roads, ways.routes)
         with stages("fit model"):
             model = fit_model(
                 found,
                 public.area,
                 public.ways,
-                streets=None if public.ways is None else StreetOptions(off_streets=off_streets),
+                streets=None if public.ways is None else StreetOptions(off_streets=ways.off_streets),
                 progress=stages.tell,
             )
         with stages("write"):
@@ -87,14 +75,12 @@ def fit(
     note(f"a {model.kind} model on {model.grid.n} x {model.grid.n} cells: {output}")
 
 
+@with_options(drawing=Drawing)
 def sample(
     model: Annotated[Path, typer.Argument(help="File of the model, as `ldptrace fit` writes it.")],
     output: Annotated[Path, typer.Option("-o", "--out", help="File for the synthetic trips.")],
     count: Annotated[int, typer.Option(min=0, help="Number of synthetic trips.")],
-    spacing: SpacingOption = None,
-    interval: IntervalOption = None,
-    date: DateOption = None,
-    timezone: ZoneOption = None,
+    drawing: Drawing,
     sample_seed: Annotated[
         int | None,
         typer.Option(
@@ -114,9 +100,8 @@ def sample(
     from ldptrace.engines.local import Local
     from ldptrace.io.atomic import check_folder, is_folder
     from ldptrace.io.formats import for_writing
-    from ldptrace.methods.release import Drawing, Release, day_of
+    from ldptrace.methods.release import Release
 
-    given = Drawing(spacing, interval, None if date is None else day_of(date), timezone)
     folder = is_folder(output)
     if folder:
         check_folder(output)
@@ -126,7 +111,7 @@ def sample(
     with Progress() as stages:
         with stages("read"):
             found = Release.load(model)
-            release = replace(found, drawing=given.or_else(found.drawing))
+            release = replace(found, drawing=drawing.or_else(found.drawing))
         with stages("synthesise and write"):
             seed = secrets.randbits(63) if sample_seed is None else sample_seed
             draw = release.draw(count, np.random.default_rng(seed))

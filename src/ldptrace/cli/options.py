@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field
 from functools import wraps
 from typing import Annotated, Any, get_type_hints
@@ -16,15 +16,25 @@ Command = Callable[..., None]
 
 
 def with_options(
-    *, without: tuple[str, ...] = (), partial: tuple[str, ...] = (), **records: type
+    *,
+    only: tuple[str, ...] | None = None,
+    without: tuple[str, ...] = (),
+    partial: tuple[str, ...] = (),
+    defaults: Mapping[str, Any] | None = None,
+    **records: type,
 ) -> Callable[[Command], Command]:
     """Give a command the options of records. The command gets each record as the parameter of this name.
 
     A record that is named in `partial` need not be complete: the command gets a dictionary of the options that were
-    given. Options in `without` are omitted.
+    given. Options in `without` are omitted; `only` names those that are not.
+    A command may have `defaults` of its own.
     """
     groups = {
-        name: {entry.name: (entry, kind) for entry, kind in options_in(record) if entry.name not in without}
+        name: {
+            entry.name: (entry, kind)
+            for entry, kind in options_in(record)
+            if entry.name not in without and (only is None or entry.name in only)
+        }
         for name, record in records.items()
     }
 
@@ -35,7 +45,10 @@ def with_options(
         for name, own in inspect.signature(command).parameters.items():
             if name in records:
                 for key, (entry, kind) in groups[name].items():
-                    shown.setdefault(key, _parameter(entry, kind, optional=name in partial))
+                    parameter = _parameter(entry, kind, optional=name in partial)
+                    if defaults and key in defaults:
+                        parameter = parameter.replace(default=defaults[key])
+                    shown.setdefault(key, parameter)
             else:
                 shown[name] = own.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=kinds[name])
 
@@ -80,15 +93,23 @@ def _default(entry: Field[Any]) -> Any:
 def _parameter(entry: Field[Any], kind: Any, *, optional: bool) -> inspect.Parameter:
     """Return the option of a field as typer knows it."""
     about, kinds = option_of(entry), kinds_of(kind)
-    if about.parse is not None:
+    if about.kind is not None:
+        kind = about.kind
+    elif about.parse is not None:
         kind = str | None if type(None) in kinds else str
     required = entry.default is MISSING
     if required and optional:
         kind = kind | None
-    names = (*about.flags, f"--{entry.name.replace('_', '-')}") if kind is bool or about.flags else ()
+    flag = f"--{entry.name.replace('_', '-')}"
+    if kind is bool and entry.default is True:
+        flag += f"/--no-{flag[2:]}"
+    names = (*about.flags, flag) if kind is bool or about.flags else ()
     return inspect.Parameter(
         entry.name,
         inspect.Parameter.KEYWORD_ONLY,
-        annotation=Annotated[kind, typer.Option(*names, metavar=about.metavar, help=about.help)],
+        annotation=Annotated[
+            kind,
+            typer.Option(*names, metavar=about.metavar, help=about.help, autocompletion=about.complete),
+        ],
         default=inspect.Parameter.empty if required and not optional else _default(entry),
     )

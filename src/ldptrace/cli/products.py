@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ldptrace.cli.common import JsonOption, Progress, check_outputs, note, read_as, write_text
-from ldptrace.cli.reading import CrsOption, ZoneOption
+from ldptrace.cli.options import with_options
+from ldptrace.core.reading import Reading
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,8 +39,10 @@ ZoneIdOption = Annotated[
 ]
 
 
+@with_options(reading=Reading, only=("crs", "timezone"))
 def matrix(
     source: SourceArgument,
+    reading: Reading,
     zones: Annotated[
         str,
         typer.Option(
@@ -59,8 +62,6 @@ def matrix(
     ] = None,
     zone_id: ZoneIdOption = None,
     population: PopulationOption = None,
-    crs: CrsOption = None,
-    timezone: ZoneOption = None,
 ) -> None:
     """Write how many trips lead from zone to zone.
 
@@ -80,7 +81,7 @@ def matrix(
     with Progress() as stages:
         with stages("read"):
             division = read_zones(zones, zone_id)
-            sample = sample_of(open_source(source, crs=crs, timezone=timezone), population)
+            sample = sample_of(open_source(source, crs=reading.crs, timezone=reading.timezone), population)
         with stages("count"):
             found = Matrix.count(sample, division, slots)
         with stages("write"):
@@ -94,8 +95,10 @@ def matrix(
         note(f"{found.outside:,.0f} trips begin or end outside the zones and are not counted.")
 
 
+@with_options(reading=Reading, only=("crs", "timezone"))
 def flows(
     source: SourceArgument,
+    reading: Reading,
     roads: Annotated[Path, typer.Option(metavar="NETWORK", help="Road network that the trips follow.")],
     output: Annotated[
         Path, typer.Option("-o", "--out", help="File for the counts: .gpkg, .geojson or .parquet.")
@@ -105,8 +108,6 @@ def flows(
         typer.Option(metavar="hour", help="Count the people in each hour separately, one column per hour."),
     ] = None,
     population: PopulationOption = None,
-    crs: CrsOption = None,
-    timezone: ZoneOption = None,
 ) -> None:
     """Write how many trips pass each street and take each turn.
 
@@ -123,7 +124,7 @@ def flows(
     with Progress() as stages:
         with stages("read"):
             network = read_roads(roads)
-            sample = sample_of(open_source(source, crs=crs, timezone=timezone), population)
+            sample = sample_of(open_source(source, crs=reading.crs, timezone=reading.timezone), population)
         with stages("match and count"):
             found = Flows.count(sample, network, by)
         with stages("write"):
@@ -143,8 +144,10 @@ def note_counting(sample: Sample, population: float | None) -> None:
         note(f"Numbers are scaled to {population:,.0f} people; they are not trips per day.")
 
 
+@with_options(reading=Reading, only=("crs", "timezone"))
 def profile(
     source: SourceArgument,
+    reading: Reading,
     page: Annotated[Path, typer.Option("--html", metavar="PAGE", help="File for the page.")],
     json_file: JsonOption = None,
     zones: Annotated[
@@ -171,8 +174,6 @@ def profile(
     ] = None,
     title: Annotated[str, typer.Option(help="Title of the page.")] = "How people move here",
     population: PopulationOption = None,
-    crs: CrsOption = None,
-    timezone: ZoneOption = None,
 ) -> None:
     """Write a page for the public: how many trips there are, when they begin, where they go, and how long they are.
 
@@ -195,7 +196,7 @@ def profile(
                 raise InputError(
                     f"{estimates}: nobody was asked how many trips they made (the question trips)"
                 )
-            sample = sample_of(open_source(source, crs=crs, timezone=timezone), population)
+            sample = sample_of(open_source(source, crs=reading.crs, timezone=reading.timezone), population)
         with stages("count"):
             found = Profile.of(sample, division, network, each)
         with stages("write"):

@@ -9,10 +9,12 @@ from typing import Annotated
 import typer
 
 from ldptrace.cli.common import JsonOption, Progress, check_outputs, note, write_text
-from ldptrace.cli.reading import BoundsOption, parse_bounds
+from ldptrace.cli.options import with_options
+from ldptrace.core.reading import Reading
 from ldptrace.errors import InputError
 
 
+@with_options(reading=Reading, only=("bounds",))
 def roads(
     network: Annotated[
         Path,
@@ -21,6 +23,7 @@ def roads(
             "GeoPackage, GeoJSON or Shapefile of lines, or a folder with nodes.csv and edges.csv."
         ),
     ],
+    reading: Reading,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -34,7 +37,6 @@ def roads(
         str,
         typer.Option(help="Mode of travel: car, bicycle or foot; streets that are closed to it are omitted."),
     ] = "car",
-    bounds: BoundsOption = None,
     to_crs: Annotated[
         str | None,
         typer.Option(help='Coordinate system of the output, such as "EPSG:3857"; by default unchanged.'),
@@ -59,7 +61,7 @@ def roads(
                 f"edges.csv, or drawn as {', '.join(FORMATS)}; got {output}"
             )
         check_outputs([] if folder else [output], [network])
-    box = parse_bounds(bounds)
+    box = reading.bounds
     with Progress() as stages:
         with stages("read"):
             found = read_roads(network, mode, connected=box is None)

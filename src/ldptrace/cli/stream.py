@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Self, TextIO
+from typing import Annotated, Literal, Self, TextIO
 
 import typer
 
@@ -21,12 +21,10 @@ from ldptrace.cli.common import (
 )
 from ldptrace.cli.reading import read_input, with_reading
 from ldptrace.cli.synthesize import AreaOption, MethodOptions, parse_options, whole_number
+from ldptrace.core.reading import Reading
 from ldptrace.errors import InputError
 from ldptrace.plugins import STREAMS, installed
 from ldptrace.protocol.grid import checked_cells
-
-if TYPE_CHECKING:
-    from ldptrace.io.reading import Reading
 
 
 def method_names() -> list[str]:

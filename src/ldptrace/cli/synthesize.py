@@ -28,11 +28,12 @@ from ldptrace.cli.common import (
     typed_path,
     write_text,
 )
-from ldptrace.cli.reading import MEMORY, EngineOption, MemoryOption, bytes_of, with_reading
+from ldptrace.cli.reading import with_reading
+from ldptrace.core.reading import Reading
+from ldptrace.core.running import Running
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
-    from ldptrace.io.reading import Reading
     from ldptrace.synthesis import Run
 
 
@@ -138,12 +139,13 @@ UnitOption = Annotated[
 ]
 
 
-@with_reading()
+@with_reading(running=Running)
 def synthesize(
     source: InputArgument,
     output: OutputOption,
     epsilon: EpsilonOption,
     reading: Reading,
+    running: Running,
     method: MethodOption = "single-report",
     grid: GridOption = "auto",
     bounds_from_data: BoundsFromDataOption = False,
@@ -162,8 +164,6 @@ def synthesize(
     pilot: PilotOption = None,
     simulation: SimulationOption = "counts",
     model: ModelOption = None,
-    engine: EngineOption = "local",
-    memory: MemoryOption = MEMORY,
     seed: SeedOption = None,
     unit: UnitOption = "user",
     to: ToOption = None,
@@ -175,7 +175,6 @@ def synthesize(
     The command simulates one device for each trip. If the input has a column of user ids, the command simulates one
     device for each user, and draws one of the user's trips at random.
     """
-    from ldptrace.engines.opening import Where
     from ldptrace.io.atomic import is_folder
     from ldptrace.synthesis import Settings, run
 
@@ -204,11 +203,10 @@ def synthesize(
     )
     if model is not None and not settings.recipe.has_model:
         raise InputError(f"method {method} makes no model that could be saved")
-    where = Where(engine, bytes_of("--memory", memory))
-    folder = engine == "spark" or is_folder(output)
+    folder = running.spark or is_folder(output)
     check_outputs([None if folder else output, model, json_file], [source], force=force)
     with Progress() as stages:
-        done = run(source, settings, output, to=to, where=where, stages=stages)
+        done = run(source, settings, output, to=to, running=running, stages=stages)
         if model is not None and done.release is not None:
             done.release.save(model)
     if json_file is not None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
 from ldptrace.core.crs import WGS84
+from ldptrace.core.reading import Names
 from ldptrace.errors import FormatError, InputError
 
 # Usual names, the most telling first; case, spaces and punctuation do not matter.
@@ -49,17 +50,6 @@ TIME_NAMES = (
     *("unixtime", "timestamp_ms", "time_ms", "epoch_ms", "timestamp_us", "local_time", "date"),
 )
 ORDER_NAMES = ("shape_pt_sequence", "sequence", "seq", "point_seq", "point_index")
-
-
-@dataclass(frozen=True)
-class Names:
-    """Names of columns that the user gave. None means that the column is recognised by its usual name."""
-
-    x: str | None = None
-    y: str | None = None
-    t: str | None = None
-    id: str | None = None
-    user: str | None = None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ without a fix inside becomes empty, and its device sends a null answer.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -17,14 +17,12 @@ from ldptrace.core import ragged
 from ldptrace.core.arrays import Ints
 from ldptrace.core.parallel import added
 from ldptrace.core.ragged import Mask
+from ldptrace.core.reading import CUT, Outside
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.words import count
-from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Bounds
 
-Outside = Literal["cut", "drop", "clamp"]
 POLICIES: tuple[Outside, ...] = get_args(Outside)
-DEFAULT: Outside = "cut"
 
 
 @dataclass(frozen=True)
@@ -83,16 +81,8 @@ def leak_of(outside: Outside) -> str | None:
     return "devices whose trip leaves the bounds stay silent (outside: drop), so the number of users depends on trips"
 
 
-def checked_outside(outside: str) -> Outside:
-    """Return the policy, or raise an error if it is not known."""
-    for policy in POLICIES:
-        if outside == policy:
-            return policy
-    raise InputError(f"outside is one of {', '.join(POLICIES)}, got {outside!r}")
-
-
 def within(
-    trajectories: Trajectories, bounds: Bounds, outside: Outside = DEFAULT
+    trajectories: Trajectories, bounds: Bounds, outside: Outside = CUT
 ) -> tuple[Trajectories, Crossings]:
     """Return the trajectories within the bounds, and what happened to those that leave the bounds.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -86,8 +85,6 @@ def respace(
     >>> respace(line, 2.0).x.tolist()
     [0.0, 2.0, 3.0, 3.0]
     """
-    if not (math.isfinite(spacing) and spacing > 0):
-        raise InputError(f"spacing must be a positive number, got {spacing!r}")
     x, y, offsets, sizes = trajectories.x, trajectories.y, trajectories.offsets, trajectories.sizes
     along = running(np.hypot(np.diff(x, prepend=0.0) * scale[0], np.diff(y, prepend=0.0) * scale[1]), offsets)
     many = sizes > 1

@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Flags, Floats, Ints
-from ldptrace.core.columns import Columns, Names, find_columns
+from ldptrace.core.columns import Columns, find_columns
+from ldptrace.core.reading import Names
 from ldptrace.core.times import Times, read_times
 from ldptrace.core.values import (
     codes,

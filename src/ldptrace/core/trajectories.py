@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 
 from ldptrace.core import frames, ragged
 from ldptrace.core.arrays import Floats, Ints
-from ldptrace.core.columns import Names
 from ldptrace.core.crs import is_geographic
 from ldptrace.core.extras import needed
+from ldptrace.core.reading import Names
 from ldptrace.core.tables import RaggedTable, read_table
 from ldptrace.core.times import are_dates, zone
 from ldptrace.core.values import column_of, pc

@@ -4,43 +4,27 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ldptrace.core.reading import Reading
+from ldptrace.core.running import Running
 from ldptrace.engines.base import Crowd, Engine
 from ldptrace.engines.local import Files, Local, Memory
 from ldptrace.errors import InputError
-from ldptrace.io.batches import MEMORY, open_batches
+from ldptrace.io.batches import open_batches
 from ldptrace.io.files import read_with_account
-from ldptrace.io.reading import Reading
-
-ENGINES = ("local", "spark")
-
-
-@dataclass(frozen=True)
-class Where:
-    """Where the work runs, and how many bytes of points are in memory at a time."""
-
-    engine: str = "local"
-    memory: int = MEMORY
-    # Whether files that fit into the memory are worked on batch by batch all the same.
-    batches: bool = False
-
-    def __post_init__(self) -> None:
-        if self.engine not in ENGINES:
-            raise InputError(f"the engine is {' or '.join(ENGINES)}, got {self.engine!r}")
 
 
 def open_crowd(
-    real: Any, reading: Reading, where: Where, resources: ExitStack, *, passes: bool = True
+    real: Any, reading: Reading, running: Running, resources: ExitStack, *, passes: bool = True
 ) -> tuple[Crowd, Engine]:
     """Open the trajectories, and return them with the engine that works on them.
 
     If `passes` is false, the method needs all trajectories in memory.
     """
     named = isinstance(real, str | os.PathLike)
-    if where.engine == "spark":
+    if running.spark:
         if not named or reading.bounds is None or not passes:
             raise InputError(
                 "a cluster needs the name of its input, public bounds, and a method with a model"
@@ -51,7 +35,7 @@ def open_crowd(
         spark = resources.enter_context(Spark.start())
         return SparkCrowd(spark, address(real), reading), spark
     if named and passes and reading.bounds is not None:
-        found = open_batches(Path(real), reading, memory=where.memory, always=where.batches, trips=True)
+        found = open_batches(Path(real), reading, memory=running.bytes, always=running.batches, trips=True)
         if found is not None:
             resources.callback(found.close)
             return Files(found), Local()

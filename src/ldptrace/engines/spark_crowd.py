@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from ldptrace.core.columns import find_columns
 from ldptrace.core.parallel import child
+from ldptrace.core.reading import Reading
 from ldptrace.core.times import are_dates
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Aside, Crowd, S, T, Work, in_blocks
@@ -42,7 +43,6 @@ from ldptrace.io.account import Account, Owners, Parsed, of_table
 from ldptrace.io.clean import clean
 from ldptrace.io.formats import locate
 from ldptrace.io.provenance import KEY, from_text
-from ldptrace.io.reading import Reading
 from ldptrace.simulation.unit import TRIPS, Unit, play_devices, unit_of
 
 if TYPE_CHECKING:

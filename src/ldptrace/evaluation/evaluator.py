@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ldptrace.core.arrays import Ints
-from ldptrace.core.outside import DEFAULT, Outside
 from ldptrace.core.paths import CellPaths
+from ldptrace.core.reading import CUT, Outside
 from ldptrace.core.stages import Stages
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
@@ -70,7 +70,7 @@ def evaluate(
     privacy: Sequence[Mapping[str, Any] | None] | None = None,
     attacks: bool = True,
     samples: bool = True,
-    outside: Outside = DEFAULT,
+    outside: Outside = CUT,
     tick: float | None = None,
     from_tick: int = 0,
     stages: Stages | None = None,
@@ -162,7 +162,7 @@ def resilience(
     bounds: Bounds | None = None,
     seed: int | None = None,
     names: Sequence[str] | None = None,
-    outside: Outside = DEFAULT,
+    outside: Outside = CUT,
     stages: Stages | None = None,
 ) -> dict[str, dict[str, Attack]]:
     """Run only the two attacks, and return the results by the name of the set and of the attack. Of larger sets, about

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from ldptrace.core.crs import is_geographic
-from ldptrace.core.outside import Crossings, Outside, unwrap, within
+from ldptrace.core.outside import Crossings, unwrap, within
 from ldptrace.core.parallel import added, child
+from ldptrace.core.reading import Outside
 from ldptrace.core.times import to_local
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Crowd

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ldptrace.core.outside import DEFAULT, Outside, checked_outside
-from ldptrace.core.times import zone
+from ldptrace.core.reading import CUT, Outside, Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Crowd
 from ldptrace.engines.local import Memory
@@ -31,7 +30,7 @@ class Place:
 
     grid: int | Grid = GRID
     bounds: Bounds | None = None
-    outside: Outside = DEFAULT
+    outside: Outside = CUT
     timezone: str | None = None
     crs: str | None = None
 
@@ -57,9 +56,7 @@ class Sets:
         """Read all sets once, and the real set twice if the bounds are taken from it."""
         if not synthetic:
             raise InputError("there is no synthetic set to evaluate")
-        checked_outside(place.outside)
-        if place.timezone is not None:
-            zone(place.timezone)
+        Reading(outside=place.outside, timezone=place.timezone)
         crowds = [
             item if isinstance(item, Crowd) else Memory(trajectories_of(item)) for item in (real, *synthetic)
         ]

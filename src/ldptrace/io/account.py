@@ -19,11 +19,11 @@ from ldptrace.core import frames
 from ldptrace.core.columns import may_own
 from ldptrace.core.outside import Crossings
 from ldptrace.core.parallel import added
+from ldptrace.core.reading import Reading
 from ldptrace.core.tables import read_table
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.words import by_reason, count, total
 from ldptrace.errors import FormatError, InputError
-from ldptrace.io.reading import Reading
 
 # Values of a column that are remembered from batch to batch.
 REMEMBERED = 4096

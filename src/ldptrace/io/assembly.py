@@ -17,10 +17,10 @@ import pyarrow as pa
 
 from ldptrace.core.arrays import Ints
 from ldptrace.core.columns import find_columns
+from ldptrace.core.reading import Reading
 from ldptrace.core.values import numbers_of, pc
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io.account import Account, Owners, Parsed, naming, of_table
-from ldptrace.io.reading import Reading
 
 Tables = Callable[[], Iterator[pa.Table]]
 

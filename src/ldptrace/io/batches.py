@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ldptrace.core.columns import Names
 from ldptrace.core.parallel import CHUNK, map_ordered, threads
+from ldptrace.core.reading import Names, Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import NothingUsable
 from ldptrace.io import csv, parquet
@@ -28,7 +28,6 @@ from ldptrace.io.assembly import POINT, Tables, assemble, too_long
 from ldptrace.io.assembly import trips as assembled
 from ldptrace.io.clean import clean
 from ldptrace.io.formats import STDIN, locate
-from ldptrace.io.reading import Reading
 from ldptrace.protocol.grid import Bounds
 
 T = TypeVar("T")

@@ -18,11 +18,11 @@ import pyarrow.csv as pacsv
 from ldptrace.core.arrays import Floats, Ints, Ints32
 from ldptrace.core.crs import WGS84
 from ldptrace.core.pois import DAY, Pois, Visits
+from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.values import pc
 from ldptrace.errors import FormatError
 from ldptrace.io.account import Parsed
-from ldptrace.io.reading import Reading
 
 NAMES = {
     "user": ("userid", "user"),

@@ -10,11 +10,11 @@ from ldptrace.core import ragged
 from ldptrace.core.crs import METRES_PER_DEGREE, step_lengths
 from ldptrace.core.outside import fixes_outside, missed, within
 from ldptrace.core.ragged import Mask
+from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.words import by_reason, count, total
 from ldptrace.errors import InputError, NothingUsable
 from ldptrace.io.account import Parsed
-from ldptrace.io.reading import Reading
 from ldptrace.protocol.grid import Bounds
 
 EARTH: Bounds = (-360.0, -90.0, 360.0, 90.0)

@@ -15,12 +15,12 @@ import pyarrow.csv as pacsv
 from ldptrace.core import ragged
 from ldptrace.core.columns import find_columns
 from ldptrace.core.crs import WGS84
+from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.words import total
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io import porto
 from ldptrace.io.account import Parsed, each, of_table
-from ldptrace.io.reading import Reading
 from ldptrace.io.text import WESTERN, encoding_of, output, read_bytes, read_head
 
 BLOCK_BYTES = 1 << 23

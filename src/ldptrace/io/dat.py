@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from ldptrace.core.arrays import Ints
+from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import NothingUsable
 from ldptrace.io.account import Parsed, each
-from ldptrace.io.reading import Reading
 from ldptrace.io.text import Layout, joined_lists, line_blocks, pairs, paste, strings
 
 LINE = re.compile(rb"#.*|>[^:]*:\s*(?:[^,;]+,[^,;]+;)*(?:[^,;]+,[^,;]+)?\s*|\s*")

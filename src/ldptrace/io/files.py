@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from ldptrace.core import layers
-from ldptrace.core.columns import Names
 from ldptrace.core.crs import WGS84, transform
-from ldptrace.core.outside import DEFAULT, Outside
+from ldptrace.core.reading import CUT, Names, Outside, Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.words import count
 from ldptrace.errors import DataWarning, InputError, NothingUsable
@@ -23,7 +22,6 @@ from ldptrace.io.atomic import atomic_path, is_stream
 from ldptrace.io.clean import clean
 from ldptrace.io.formats import STDIN, files_of
 from ldptrace.io.provenance import read_beside, write_beside
-from ldptrace.io.reading import Reading
 from ldptrace.protocol.grid import Bounds
 
 PathLike = str | os.PathLike[str]
@@ -35,7 +33,7 @@ def read(
     format: str | None = None,
     crs: str | None = None,
     bounds: Bounds | None = None,
-    outside: Outside = DEFAULT,
+    outside: Outside = CUT,
     min_points: int = 0,
     x: str | None = None,
     y: str | None = None,

@@ -23,6 +23,7 @@ from ldptrace.core.area import Area
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.columns import USER_NAMES
 from ldptrace.core.crs import WGS84
+from ldptrace.core.reading import Reading
 from ldptrace.core.times import Times, read_times
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.values import pc, split_ids
@@ -30,7 +31,6 @@ from ldptrace.errors import FormatError, InputError, NothingUsable
 from ldptrace.io import google
 from ldptrace.io.account import Parsed, each, of_table, unzoned
 from ldptrace.io.provenance import KEY, from_document, to_text
-from ldptrace.io.reading import Reading
 from ldptrace.io.text import Layout, dates, joined_lists, paste, read_bytes, strings
 
 Json = Any

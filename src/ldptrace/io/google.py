@@ -19,11 +19,11 @@ import numpy as np
 import pyarrow as pa
 
 from ldptrace.core.crs import WGS84
+from ldptrace.core.reading import Reading
 from ldptrace.core.times import read_times
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io.account import Parsed, each
-from ldptrace.io.reading import Reading
 from ldptrace.io.text import HEAD_BYTES, read_bytes
 
 Json = Any

@@ -12,10 +12,10 @@ import pyarrow as pa
 
 from ldptrace.core import ragged
 from ldptrace.core.crs import WGS84
+from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError, NothingUsable
 from ldptrace.io.account import Parsed, each
-from ldptrace.io.reading import Reading
 from ldptrace.io.text import Layout, dates, joined_lists, paste, read_bytes, strings
 from ldptrace.io.xml import Document
 

@@ -13,11 +13,11 @@ import pyarrow as pa
 from ldptrace.core import ragged
 from ldptrace.core.columns import USER_NAMES
 from ldptrace.core.crs import WGS84
+from ldptrace.core.reading import Reading
 from ldptrace.core.times import Times, read_times
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io.account import Parsed, each, unzoned
-from ldptrace.io.reading import Reading
 from ldptrace.io.text import read_bytes
 from ldptrace.io.xml import Document
 

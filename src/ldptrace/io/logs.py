@@ -18,10 +18,10 @@ import pyarrow.csv as pacsv
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.crs import WGS84
+from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io.account import Parsed, naming, of_table
-from ldptrace.io.reading import Reading
 from ldptrace.io.text import read_bytes
 
 LABELS = "labels.txt"

@@ -17,15 +17,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ldptrace.core.columns import Names, find_columns
+from ldptrace.core.columns import find_columns
 from ldptrace.core.crs import WGS84
 from ldptrace.core.extras import needed
+from ldptrace.core.reading import Names, Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.values import is_list, pc
 from ldptrace.errors import FormatError
 from ldptrace.io.account import Parsed, naming, of_table, unique_ids
 from ldptrace.io.provenance import KEY, from_document, from_text, to_text
-from ldptrace.io.reading import Reading
 from ldptrace.protocol.grid import Bounds
 
 OWN_KEY, GEO_KEY = "ldptrace:trajectories", "geo"

@@ -14,11 +14,11 @@ from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.columns import refuse_repeats
 from ldptrace.core.crs import WGS84
+from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.values import pc, split_ids
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io.account import Parsed, each
-from ldptrace.io.reading import Reading
 from ldptrace.io.text import joined, pairs
 
 POLYLINE, MISSING, TRIP, START = "POLYLINE", "MISSING_DATA", "TRIP_ID", "TIMESTAMP"

@@ -12,11 +12,11 @@ import pyarrow as pa
 
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.layers import LINE, MULTI_LINE, MULTI_POINT, POINT, Layer, read_layer
+from ldptrace.core.reading import Reading
 from ldptrace.core.values import is_list
 from ldptrace.core.words import total
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io.account import Parsed, each, of_table
-from ldptrace.io.reading import Reading
 
 POINTS, LINES = (POINT, MULTI_POINT), (LINE, MULTI_LINE)
 X, Y, T = "x", "y", "t"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ldptrace.core.paths import CellPaths
+from ldptrace.core.running import Mode
 from ldptrace.core.stages import Stages
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
@@ -22,7 +23,6 @@ from ldptrace.protocol.exact import epsilon_fraction
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.simulation import Collection, Members
-from ldptrace.simulation.channels import Mode
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,53 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date as Date
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
+from ldptrace.core.drawing import Drawing
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.models import load_release
 from ldptrace.models.base import Along, MobilityModel, Sampler
 from ldptrace.models.space_time import TimedModel
 from ldptrace.models.time import Calendar
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """How trips are drawn: a point every `spacing` units of length or every `interval` seconds, on a day.
-
-    None means the points of the model, and no particular day. `timezone` is the local time zone (None: UTC).
-    """
-
-    spacing: float | None = None
-    interval: float | None = None
-    date: Date | None = None
-    timezone: str | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("spacing", "interval"):
-            value = getattr(self, name)
-            if value is not None and not (np.isfinite(value) and value > 0):
-                raise InputError(f"{name} must be a positive number, got {value!r}")
-
-    def or_else(self, other: Drawing) -> Drawing:
-        """Fill missing settings from another drawing. A given spacing or interval replaces both of the other."""
-        given = {name: value for name, value in vars(self).items() if value is not None}
-        if {"spacing", "interval"} & given.keys():
-            other = replace(other, spacing=None, interval=None)
-        return replace(other, **given)
-
-    def document(self) -> dict[str, Any]:
-        """Return plain data for a file."""
-        return vars(self) | {"date": None if self.date is None else self.date.isoformat()}
-
-    @classmethod
-    def restored(cls, found: Mapping[str, Any]) -> Self:
-        """Make a drawing from the plain data of a file."""
-        return cls(**dict(found) | {"date": None if found["date"] is None else day_of(found["date"])})
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +32,7 @@ class Release:
     promised: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        if self.drawing.date is not None and not isinstance(self.model, TimedModel):
+        if self.drawing.day is not None and not isinstance(self.model, TimedModel):
             raise InputError(f"a {self.model.kind} model knows no times, so its trips have no date")
 
     @staticmethod
@@ -78,7 +43,7 @@ class Release:
     @property
     def calendar(self) -> Calendar | None:
         """The date of the trips."""
-        day = self.drawing.date
+        day = self.drawing.day
         return None if day is None else Calendar(day, self.drawing.timezone)
 
     def draw(self, count: int, rng: np.random.Generator) -> Sampler:
@@ -117,15 +82,3 @@ class Release:
             return Release(model, Drawing.restored(own["drawing"]), own["crs"], own["promised"])
         except (KeyError, TypeError) as error:
             raise FormatError(f"{path} does not say how its trips are drawn: {error}") from None
-
-
-def day_of(date: Date | str) -> Date:
-    """A day of the calendar.
-
-    >>> day_of("2026-03-01")
-    datetime.date(2026, 3, 1)
-    """
-    try:
-        return Date.fromisoformat(date) if isinstance(date, str) else date
-    except ValueError:
-        raise InputError(f"a date is written as 2026-03-01, got {date!r}") from None

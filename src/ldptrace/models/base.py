@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ldptrace.core.area import Land
 from ldptrace.core.arrays import Floats
 from ldptrace.core.crs import scale_of
+from ldptrace.core.drawing import Points
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import Style, place, respace
@@ -40,15 +41,13 @@ FEW, DENSE = 64, 1 << 22
 
 
 @dataclass(frozen=True)
-class Along:
+class Along(Points):
     """How points are chosen along the way of a trip: every `spacing` units, or every `interval` seconds.
 
     On streets, `timed` keeps the times that free roads take; where speeds are not known, times say only on which part
     of its way a trip spends its time.
     """
 
-    spacing: float | None = None
-    interval: float | None = None
     timed: bool = False
 
 

@@ -6,17 +6,15 @@ randomizer's outputs are independent (OUE). Never used on a device.
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
+from ldptrace.core.running import Mode
 from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
 from ldptrace.simulation.answers import Rows
 
-Mode = Literal["counts", "devices"]
 Counts = NDArray[np.int64]
 
 

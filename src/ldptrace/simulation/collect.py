@@ -14,6 +14,7 @@ import numpy as np
 from ldptrace.core.arrays import Flags, Ints
 from ldptrace.core.parallel import CHUNK, child, chunks, map_ordered
 from ldptrace.core.paths import CellPaths
+from ldptrace.core.running import Mode
 from ldptrace.core.timing import Timing
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.tally import Tally
@@ -21,7 +22,7 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import Length
 from ldptrace.protocol.round import SHARES, Round
 from ldptrace.simulation.answers import answers
-from ldptrace.simulation.channels import Mode, tally_of
+from ldptrace.simulation.channels import tally_of
 from ldptrace.simulation.unit import Trips
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -15,13 +14,10 @@ from ldptrace.core.arrays import Flags, Ints
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.timing import Timing
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.limits import MAX_POINTS
 from ldptrace.protocol.trips import kept_places
 
-UnitName = Literal["user", "trip"]
-UNITS: tuple[UnitName, ...] = ("user", "trip")
 # Extra column of simulated devices: how many trips the one they answer about was drawn from.
 TRIPS = "trips_of_user"
 
@@ -67,8 +63,6 @@ def with_counts(devices: Trajectories, counts: Ints) -> Trajectories:
 
 def unit_of(unit: str, user: str | None) -> Unit:
     """The unit of the promise, where that column names the users (None: unknown)."""
-    if unit not in UNITS:
-        raise InputError(f"the unit is user or trip, got {unit!r}")
     if user is None:
         return Unit("trajectory", "No column names users, so each trajectory counts as one user.")
     if unit == "trip":

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ldptrace.core.drawing import OffStreets
 from ldptrace.curator.memory import Remember
 from ldptrace.errors import InputError
-from ldptrace.models.routes.options import OffStreets, StreetOptions
+from ldptrace.models.routes.options import StreetOptions
 from ldptrace.plugins import STREAMS, StreamMethod, find, installed, load
 
 Presence = Literal["hidden", "shown"]

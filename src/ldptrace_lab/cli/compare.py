@@ -17,7 +17,7 @@ from ldptrace.cli.reading import read_input, with_reading
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
-    from ldptrace.io.reading import Reading
+    from ldptrace.core.reading import Reading
     from ldptrace_lab.compare import Comparison, Question
 
 

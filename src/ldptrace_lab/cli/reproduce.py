@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from ldptrace.cli.common import console, note
-from ldptrace.cli.reading import (
-    BoundsOption,
-    CrsOption,
-    FormatOption,
-    OutsideOption,
-    read_input,
-    reading_of,
-)
+from ldptrace.cli.options import with_options
+from ldptrace.cli.reading import read_input
+from ldptrace.core.reading import Reading
 
 if TYPE_CHECKING:
-    from ldptrace.io.reading import Reading
     from ldptrace_lab.reproduce import DataSet, Report, Setup
 
 
@@ -36,6 +31,8 @@ def register(app: typer.Typer) -> None:
     app.command()(reproduce)
 
 
+# As the published numbers were measured.
+@with_options(only=("bounds", "format", "crs", "outside"), defaults={"outside": "drop"}, reading=Reading)
 def reproduce(
     name: Annotated[
         Name,
@@ -44,6 +41,7 @@ def reproduce(
             "every experiment and writes one page."
         ),
     ],
+    reading: Reading,
     data: Annotated[
         Path | None, typer.Option("--data", help="File of trips to use instead of generated data sets.")
     ] = None,
@@ -108,11 +106,6 @@ def reproduce(
             "--data; by default the data set whose name is in the name of the file, as in porto.csv.",
         ),
     ] = None,
-    bounds: BoundsOption = None,
-    format: FormatOption = None,
-    crs: CrsOption = None,
-    # As the published numbers were measured.
-    outside: OutsideOption = "drop",
 ) -> None:
     """Repeat an experiment of the LDPTrace paper; write its results and the paper's values as CSV, JSON and a page."""
     from ldptrace_lab.reproduce import EXPERIMENTS, GENERATED, QUICK_USERS, SCALES, Setup, generated
@@ -127,8 +120,7 @@ def reproduce(
         }
         sets = tuple(generated(key, size, seed, grid) for key, size in sizes.items())
     else:
-        reading = reading_of(bounds=bounds, format=format, crs=crs, outside=outside, min_points=1)
-        sets = (_own(data, reading, places, beside, grid, users, seed),)
+        sets = (_own(data, replace(reading, min_points=1), places, beside, grid, users, seed),)
     setup = Setup(sets, chosen, repeats or chosen.repeats, seed)
     names = list(EXPERIMENTS) if name == "all" else [name]
     reports = [_run(each, setup, out) for each in names]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
+from ldptrace.core.drawing import OffStreets
 from ldptrace.errors import InputError
 from ldptrace.roads.library import Library
-
-OffStreets = Literal["auto", "never"]
 
 
 @dataclass(frozen=True)

@@ -4,17 +4,17 @@ from typing import Any
 
 import pytest
 
+from ldptrace.core.reading import Reading
 from ldptrace.errors import InputError
-from ldptrace.io.reading import Reading
 
 
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"outside": "keep"}, "outside is one of cut, drop, clamp, got 'keep'"),
-        ({"min_points": -1}, "min_points must not be negative, got -1"),
-        ({"split_gap": 0.0}, "a gap to cut at must be longer than 0 s, got 0.0"),
-        ({"split_gap": float("nan")}, "a gap to cut at must be longer"),
+        ({"outside": "keep"}, "outside must be cut or drop or clamp, got 'keep'"),
+        ({"min_points": -1}, "min_points must be at least 0, got -1"),
+        ({"split_gap": 0.0}, "split_gap must be a positive number, got 0.0"),
+        ({"split_gap": float("nan")}, "split_gap must be a number"),
         ({"timezone": "Mars/Olympus"}, "Mars/Olympus"),
         ({"bounds": (1, 1, 0, 0)}, "bounds"),
         ({"names": "mine"}, r"names must be names of columns, such as Names\(.*\), got 'mine'"),

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ldptrace.core.running import Running
+from ldptrace.errors import InputError
+
+
+def test_memory_is_a_number_of_bytes() -> None:
+    assert Running().bytes == Running(memory=1 << 29).bytes == 1 << 29
+    assert (Running().spark, Running("spark").spark) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"memory": "much"}, "such as 512M or 2G, got 'much'"),
+        ({"memory": 0}, "memory must be a number of bytes"),
+        ({"engine": "flink"}, "engine must be local or spark, got 'flink'"),
+    ],
+)
+def test_what_cannot_be(wrong: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        Running(**wrong)
