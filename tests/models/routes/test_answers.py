@@ -9,12 +9,22 @@ import pytest
 
 from conftest import random_paths
 from ldptrace.core.paths import CellPaths
-from ldptrace.models.path.model import PathModel
 from ldptrace.models.routes.answers import ANSWERS, PathTables, different, named
 from ldptrace.models.routes.model import RouteModel
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import direction, link_item, move_item, turn
-from ldptrace.protocol.questions import End, Length, Links, Moves, Question, Start, Terminals, Turns, Visits
+from ldptrace.protocol.questions import (
+    End,
+    Length,
+    Links,
+    Moves,
+    Pairs,
+    Question,
+    Start,
+    Terminals,
+    Turns,
+    Visits,
+)
 from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.trips import Occasion, Trip
 
@@ -23,7 +33,7 @@ PATHS = [[0], [0, 1], [0, 1, 0, 1, 2], [4, 0, 4, 8, 5, 4, 3], [8, 7, 6, 3, 0, 1,
 
 
 def tables(lengths: int = 6) -> PathTables:
-    return PathTables(CellPaths.from_lists(PATHS, Grid((0, 0, 3, 3), N)), lengths)
+    return PathTables(CellPaths.from_lists(PATHS, Grid((0, 0, 3, 3), N)), lengths, districts=2)
 
 
 def chosen(items: list[int], most: int, domain: int) -> np.ndarray:
@@ -49,7 +59,7 @@ def test_sets_at_random_positions_by_enumeration(name: str, most: int) -> None:
         np.testing.assert_allclose(found[row], chosen(items, most, kind.domain), atol=1e-12)
 
 
-@pytest.mark.parametrize("question", [Length(N, 6), Start(N), End(N), Terminals(N)])
+@pytest.mark.parametrize("question", [Length(N, 6), Start(N), End(N), Terminals(N), Pairs(N, 2)])
 def test_questions_without_choice(question: Question) -> None:
     found = tables().answers(question.name, question.capacity).toarray()
     for row, path in enumerate(PATHS):
@@ -59,7 +69,7 @@ def test_questions_without_choice(question: Question) -> None:
 
 
 def test_the_questions_of_the_model_are_those_with_a_table() -> None:
-    assert set(RouteModel.questions) == set(ANSWERS) <= set(PathModel.questions)
+    assert set(RouteModel.questions) == set(ANSWERS)
 
 
 def test_a_turn_is_that_of_a_random_bend() -> None:

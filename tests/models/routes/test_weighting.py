@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from conftest import random_paths
 from ldptrace.core.paths import CellPaths
+from ldptrace.models.fit import fit_potentials
 from ldptrace.models.observation import Observation
 from ldptrace.models.path.components import components
 from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.messages import Layout
 from ldptrace.models.routes.answers import PathTables
 from ldptrace.models.routes.ends import MARKS, Ends, places_of
-from ldptrace.models.routes.strides import STRIDES
+from ldptrace.models.routes.strides import STRIDES, Strides
 from ldptrace.models.routes.weighting import OMITTED, Weighting, route_prior
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import move_count
+from ldptrace.roads.library import Library
+from road_kit import lattice_roads
 
 CAPACITIES = {
     "length": 1,
@@ -27,7 +32,9 @@ CAPACITIES = {
     "moves": 3,
     "links": 2,
     "turns": 1,
+    "pairs": 1,
 }
+DISTRICTS = 2
 LENGTHS, PLACES = 6, 16
 
 
@@ -41,7 +48,8 @@ def drawn(
     kinds = rng.integers(0, len(STRIDES), len(paths)).astype(np.int8)
     weights = rng.random(len(paths))
     weights /= weights.sum()
-    seen = [Observation(name, most, 1, np.zeros(1), np.ones(1)) for name, most in CAPACITIES.items()]
+    pairs = DISTRICTS**4
+    seen = [Observation(name, most, 1, np.zeros(pairs), np.ones(pairs)) for name, most in CAPACITIES.items()]
     marks = np.hstack(
         [rng.integers(0, PLACES, (len(paths), 2)), PLACES + rng.integers(0, MARKS, (len(paths), 4))]
     )
@@ -54,14 +62,14 @@ def test_groups_weigh_as_their_routes_would_alone(
     drawn: tuple[Weighting, np.ndarray, CellPaths, np.ndarray],
 ) -> None:
     weighting, weights, paths, kinds = drawn
-    built = PathTables(paths, LENGTHS)
+    built = PathTables(paths, LENGTHS, DISTRICTS)
     stride = np.eye(len(STRIDES))[kinds]
     marks = np.eye(PLACES + MARKS)[weighting.marks[np.argsort(weighting.order)]].sum(axis=1)
     features = [built.features.toarray()]
     if paths.grid.n == 12:
         wide = PathTables(paths.coarser(2), LENGTHS // 2)
         features = [wide.features.toarray(), built.passed.toarray()]
-    exponents = np.hstack([*features, stride, marks]) @ weighting.potentials
+    exponents = np.hstack([*features, stride, built.pairs.toarray(), marks]) @ weighting.potentials
     alone = weights * np.exp(exponents)
     alone /= alone.sum()
     np.testing.assert_allclose(weighting.weights, alone)
@@ -121,16 +129,18 @@ def test_variances_grow_by_the_chance_of_the_library(
     assert not items[~passed].any()
 
 
-@pytest.mark.parametrize(("n", "joined"), [(3, 1), (12, 2)])
-def test_the_prior_covers_every_potential(n: int, joined: int) -> None:
+@pytest.mark.parametrize(("n", "joined", "districts"), [(3, 1, 0), (3, 1, 2), (12, 2, 3)])
+def test_the_prior_covers_every_potential(n: int, joined: int, districts: int) -> None:
     grid, broad = Grid((0, 0, 1, 1), n), n // joined
     places = places_of(grid).cells
-    prior = route_prior(grid, LENGTHS, np.zeros(places))
+    prior = route_prior(grid, LENGTHS, np.zeros(places), districts=districts)
     layout, passage = Layout(broad**2, move_count(broad), LENGTHS // joined), n * n if joined > 1 else 0
-    assert prior.size == layout.size + passage + len(STRIDES) + places + MARKS
+    assert prior.size == layout.size + passage + len(STRIDES) + districts**4 + places + MARKS
     root = prior.root(np.array([part.variance for part in prior.components]))
     assert np.isfinite(root.pull(np.ones(prior.size))).all()
-    assert [part.name for part in prior.components][-7] == "stride"
+    names = [part.name for part in prior.components]
+    assert names[-10 if districts else -7] == "stride"
+    assert ("pairs" in names) == (districts > 0)
 
 
 def test_streets_are_believed_before_any_answer() -> None:
@@ -149,3 +159,41 @@ def test_streets_are_believed_before_any_answer() -> None:
         "ends by kind of street",
         "ends by street density",
     }
+
+
+@pytest.mark.slow
+def test_exact_answers_of_a_known_model_give_it_back() -> None:
+    """The smaller the noise, the nearer is the fit to the model that answered: the weights of cell paths."""
+    rng, grid = np.random.default_rng(7), Grid((0, 0, 1900, 1900), 3)
+    routes = Library(routes=4000).draw(lattice_roads(20), rng)
+    ends, strides = Ends.of(routes, grid), Strides.drawn(routes, grid, rng)
+    cells = strides.cells(routes, grid)
+    domains = {"length": LENGTHS, "start": 9, "end": 9, "terminals": 9, "visits": 9, "moves": 40, "links": 20}
+    domains |= {"turns": 4, "pairs": 81}
+    seen = [
+        Observation(name, CAPACITIES[name], 1, np.zeros(many), np.ones(many))
+        for name, many in domains.items()
+    ]
+    blank = Weighting.of(cells, strides.kind, ends, strides.weighted(routes.weights), LENGTHS, seen)
+    known = rng.normal(0, 0.4, len(blank.potentials))
+    # Where within cells trips begin and end, and the distance between fixes, answers about cells tell only in part.
+    ends_at, pairs_at = (
+        len(known) - blank.places - MARKS,
+        len(known) - blank.places - MARKS - domains["pairs"],
+    )
+    known[ends_at:] = known[pairs_at - len(STRIDES) : pairs_at] = 0.0
+    truth = blank.moved(known)
+    exact = truth.answers(CAPACITIES)
+    prior, apart = route_prior(grid, LENGTHS, ends.density, districts=3), []
+    apart.append(np.abs(blank.shares - truth.shares).sum())
+    for error in (1e-3, 1e-4, 1e-5):
+        answered = [
+            replace(one, frequencies=exact[one.name], variances=np.full(len(exact[one.name]), error**2))
+            for one in seen
+        ]
+        fit = fit_potentials(blank, prior, answered)
+        apart.append(np.abs(fit.model.shares - truth.shares).sum())
+        assert max(float(np.abs(fit.expected[name] - exact[name]).max()) for name in exact) < 2 * error
+    assert apart == sorted(apart, reverse=True)
+    assert apart[0] > 0.5
+    assert apart[-1] < 0.05

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
@@ -205,10 +205,12 @@ def _graph(grid: Grid, area: Area | None) -> MoveGraph:
     return graph
 
 
-def observed(estimates: Estimates) -> list[Observation]:
-    """What was answered to the questions that somebody was asked."""
+def observed(estimates: Estimates, questions: Iterable[str] = ANSWERS) -> list[Observation]:
+    """What was answered to these questions, of those that somebody was asked."""
     return [
-        Observation.of(estimates[name]) for name in ANSWERS if name in estimates and estimates[name].users > 0
+        Observation.of(estimates[name])
+        for name in questions
+        if name in estimates and estimates[name].users > 0
     ]
 
 

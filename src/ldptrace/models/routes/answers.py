@@ -19,7 +19,7 @@ from scipy.special import gammaln
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints, Ints32
 from ldptrace.core.kernels import kernel
-from ldptrace.core.paths import CellPaths, direction_of, link_items, move_items
+from ldptrace.core.paths import CellPaths, direction_of, districts_of, link_items, move_items
 from ldptrace.models.path.graph import TURN
 from ldptrace.models.path.messages import Layout
 from ldptrace.protocol.lattice import TURNS, link_count, move_count
@@ -27,10 +27,13 @@ from ldptrace.protocol.lattice import TURNS, link_count, move_count
 
 @dataclass(frozen=True, eq=False)
 class PathTables:
-    """Tables for distinct cell paths, none of them empty. Paths longer than `lengths` cells count as this long."""
+    """Tables for distinct cell paths, none of them empty. Paths longer than `lengths` cells count as this long.
+    `districts` per side are those of the question `pairs`; 0 if nobody was asked it.
+    """
 
     paths: CellPaths
     lengths: int
+    districts: int = 0
 
     @property
     def layout(self) -> Layout:
@@ -58,6 +61,15 @@ class PathTables:
     def passed(self) -> csr_array:
         """How often each path (row) passes each cell (column)."""
         return _table(self, self.rows, self.paths.cells, self.paths.grid.cells)
+
+    @cached_property
+    def pairs(self) -> csr_array:
+        """The pair of districts (column) of the ends of each path (row)."""
+        if self.districts == 0:
+            return csr_array((len(self.paths), 0))
+        district, places = districts_of(self.paths.grid.n, self.districts), self.districts**2
+        items = district[self.paths.starts()].astype(np.int64) * places + district[self.paths.ends()]
+        return _table(self, self.every, items, places**2)
 
     def answers(self, question: str, most: int) -> csr_array:
         """Return the probability that the device of a path (row) names an item (column) of the question."""
@@ -179,6 +191,7 @@ ANSWERS: dict[str, Callable[[PathTables, int], csr_array]] = {
     "turns": lambda tables, _: _named(
         _table(tables, tables.bend_rows, tables.bends, TURNS), tables.paths.sizes - 2, most=1
     ),
+    "pairs": lambda tables, _: tables.pairs,
 }
 
 

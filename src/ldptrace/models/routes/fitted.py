@@ -18,6 +18,7 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.curator.estimates import Estimates
 from ldptrace.models.fit import Fit, fit_potentials
 from ldptrace.models.observation import Match, Observation
+from ldptrace.models.pairs import districts_in
 from ldptrace.models.path.model import longest
 from ldptrace.models.prior import Prior
 from ldptrace.models.replicates import redrawn
@@ -91,7 +92,7 @@ class Fitted:
         earlier = None if before is None else before.fit
         if before is not None:
             weighting = weighting.moved(before.potentials)
-        prior = route_prior(grid, lengths, ends.density, scales)
+        prior = route_prior(grid, lengths, ends.density, scales, districts_in(observations))
         fit = fit_potentials(weighting, prior, observations, before=earlier)
         allowed = fit.model.allowed_for(observations, fit.with_trip)
         if _excess(allowed, observations) > CRUDE:

@@ -23,6 +23,7 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.curator.estimates import Estimates
 from ldptrace.models.fit import judged
 from ldptrace.models.observation import Match, Observation, clearly_missed
+from ldptrace.models.pairs import districts_in
 from ldptrace.models.path.model import PathFit, PathModel, fit_paths
 from ldptrace.models.prior import Prior
 from ldptrace.models.routes.answers import PathTables
@@ -72,9 +73,10 @@ class Split:
         return parts
 
     def whole(self, others: Sequence[Observation]) -> list[Observation]:
-        """Return the observations of all trips, with the errors of the observations `others`."""
-        rest, parts = 1 - self.elsewhere, []
-        for seen, other in zip(self.observations, others, strict=True):
+        """Return the observations of all trips to the questions of `others`, with the errors of those."""
+        rest, parts, asked = 1 - self.elsewhere, [], {seen.name: seen for seen in self.observations}
+        for other in others:
+            seen = asked[other.name]
             total = seen.total
             if total is not None and other.total is not None:
                 total = (total[0], rest**2 * other.total[1])
@@ -92,8 +94,9 @@ class FreePaths:
 
     @staticmethod
     def of(estimates: Estimates, observations: Sequence[Observation], area: Area | None = None) -> FreePaths:
-        fit, prior = fit_paths(estimates, observations, area)
-        model = replace(PathModel.of_fit(fit, observations, estimates.plan), area=area)
+        used = [seen for seen in observations if seen.name in PathModel.questions]
+        fit, prior = fit_paths(estimates, used, area)
+        model = replace(PathModel.of_fit(fit, used, estimates.plan), area=area)
         return FreePaths(fit, prior, model)
 
     def split(self, bare: Flags, observations: list[Observation], rng: np.random.Generator) -> Split:
@@ -108,7 +111,8 @@ class FreePaths:
         share = min(float(there.mean()), MOST)
         if share < SMALLEST:
             return Split(observations)
-        tables, part = PathTables(paths.take(there), len(self.model.length)), self.fit.with_trip * share
+        tables = PathTables(paths.take(there), len(self.model.length), districts_in(observations))
+        part = self.fit.with_trip * share
         gone = {
             seen.name: part * np.asarray(tables.answers(seen.name, seen.most).mean(axis=0)).ravel()
             for seen in observations
@@ -122,8 +126,9 @@ class FreePaths:
         streets. With many reports, every model has a misfit: trips leave the streets only if the path model has a much
         smaller one.
         """
-        # That a library is a sample is no evidence against streets.
+        # That a library is a sample is no evidence against streets. Both models are compared by the same answers.
         allowed = fitted.fit.model.allowed_for(split.others, fitted.fit.with_trip)
+        allowed = [seen for seen in allowed if seen.name in self.fit.expected]
         if not (clearly_missed(alone) and clearly_missed(fitted.matches(allowed))):
             return 0.0
         paths = {name: split.inside(name, answers) for name, answers in self.fit.expected.items()}

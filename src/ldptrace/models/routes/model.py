@@ -110,7 +110,8 @@ class RouteModel(MobilityModel):
         other arguments are those of `fit_model`.
         """
         refuse_unused(estimates, cls.questions, cls.kind)
-        options, grid, observations = streets or StreetOptions(), estimates.plan.grid, observed(estimates)
+        options, grid = streets or StreetOptions(), estimates.plan.grid
+        observations = observed(estimates, cls.questions)
         roads = within(public, grid, estimates.plan.crs) if isinstance(public, RoadNetwork) else None
         coverage = None if roads is None else coverage_of(roads, grid)
         free = FreePaths.of(estimates, observations, area) if options.may_leave and observations else None
@@ -141,7 +142,7 @@ class RouteModel(MobilityModel):
             name: (1 - share) * fitted.fit.expected[name] + share * split.inside(name, answers)
             for name, answers in free.fit.expected.items()
         }
-        matches = tuple(Match.of(seen, expected[seen.name]) for seen in split.others)
+        matches = tuple(Match.of(seen, expected[seen.name]) for seen in split.others if seen.name in expected)
         return replace(self, matches=matches, off_streets=share, elsewhere=split.elsewhere, paths=free.model)
 
     @staticmethod

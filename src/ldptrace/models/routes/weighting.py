@@ -16,6 +16,7 @@ from ldptrace.core.arrays import Floats, Ints, Ints32
 from ldptrace.core.kernels import kernel
 from ldptrace.core.paths import CellPaths
 from ldptrace.models.observation import Observation
+from ldptrace.models.pairs import districts_in, pair_components
 from ldptrace.models.path.components import components
 from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.messages import Layout
@@ -73,13 +74,14 @@ class Weighting:
     ) -> Weighting:
         """Make the public weighting of paths, with all potentials 0."""
         first, order, group = different(paths, kinds)
-        tables, joined = PathTables(paths.take(first), lengths), joined_cells(paths.grid)
+        tables = PathTables(paths.take(first), lengths, districts_in(observations))
+        joined = joined_cells(paths.grid)
         wide = PathTables(tables.paths.coarser(joined), _lengths(lengths, joined))
         stride = csr_array(
             (np.ones(len(first)), (tables.every, kinds[first])), shape=(len(first), len(STRIDES))
         )
         of_cells = [tables.passed] if joined > 1 else []
-        features = csr_array(hstack([wide.features, *of_cells, stride]))
+        features = csr_array(hstack([wide.features, *of_cells, stride, tables.pairs]))
         answers = [tables.answers(seen.name, seen.most) for seen in observations]
         until = np.cumsum([0, *(answer.shape[1] for answer in answers)]).tolist()
         items = {
@@ -209,25 +211,34 @@ def joined_cells(grid: Grid) -> int:
     return next(fitting, 1)
 
 
-def route_prior(grid: Grid, lengths: int, density: Floats, scales: Floats | None = None) -> Prior:
+def route_prior(
+    grid: Grid, lengths: int, density: Floats, scales: Floats | None = None, districts: int = 0
+) -> Prior:
     """Return the prior of routes: most components of the path model's prior with small variances, one component for
-    strides, and the components for the ends of routes."""
+    strides, the components for pairs of `districts`, and those for the ends of routes."""
     joined = joined_cells(grid)
     graph = MoveGraph(Grid(grid.bounds, grid.n // joined))
     layout = Layout(graph.cells, graph.moves, _lengths(lengths, joined))
     cells, strides, own = grid.cells if joined > 1 else 0, len(STRIDES), len(density) + MARKS
+    pairs = districts**4
     found = [
-        _modest(replace(component, basis=_padded(component.basis, 0, cells + strides + own)))
+        _modest(replace(component, basis=_padded(component.basis, 0, cells + strides + pairs + own)))
         for component in components(graph, layout)
         if component.name not in OMITTED
     ]
     if cells:
-        each = _padded(csr_array(np.eye(cells)), layout.size, strides + own)
+        each = _padded(csr_array(np.eye(cells)), layout.size, strides + pairs + own)
         found.append(PriorComponent("passage of single cells", each, PASSAGE, fixed=True))
     before = layout.size + cells
-    found.append(PriorComponent("stride", _padded(csr_array(np.eye(strides)), before, own), 4.0, fixed=True))
+    stride = _padded(csr_array(np.eye(strides)), before, pairs + own)
+    found.append(PriorComponent("stride", stride, 4.0, fixed=True))
+    if districts:
+        found += [
+            replace(component, basis=_padded(component.basis, before + strides, own))
+            for component in pair_components(districts)
+        ]
     found += [
-        replace(component, basis=_padded(component.basis, before + strides, 0))
+        replace(component, basis=_padded(component.basis, before + strides + pairs, 0))
         for component in end_components(density, grid, scales, fine=joined > 1)
     ]
     return Prior(found)
