@@ -20,6 +20,7 @@ from ldptrace.core.outside import leak_of
 from ldptrace.core.reading import CUT, Outside, Reading
 from ldptrace.core.running import Mode, Running, UnitName
 from ldptrace.core.stages import Stages
+from ldptrace.core.times import zone_words
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.facts import Facts
 from ldptrace.engines.base import Crowd, Draw, Made
@@ -158,6 +159,10 @@ class Run:
     release: Release | None = None
     # Synthetic trajectories; those that went to files were never all in memory, and are not here.
     count: int = 0
+    # The zone whose hours devices answered about; None where the input states none.
+    timezone: str | None = None
+    # Whose hours they are, in words, where devices were asked about times.
+    clocks: str | None = None
     trajectories: Trajectories = field(default_factory=lambda: Trajectories.concat([]))
 
     def __repr__(self) -> str:
@@ -203,6 +208,7 @@ class Run:
             "without_trip": None if model is None else model.share_document,
             "experiment": EXPERIMENT if self.seeded else None,
             "sample_seed": self.sample_seed,
+            "timezone": self.timezone,
             "notes": [
                 *(said for said in (self.unit.sentence, _sentence(self.noise)) if said),
                 *self.synthesis.notes,
@@ -411,6 +417,10 @@ def _learned(
         crowd.users,
         crowd.read,
         noise,
+        timezone=crowd.timezone,
+        clocks=zone_words(crowd.timezone, dates=crowd.dated)
+        if options.get("time") and (crowd.dated or crowd.timezone)
+        else None,
     )
     if synthesis.model is None:
         return done

@@ -140,3 +140,27 @@ def test_matrix_flows_and_profile_say_the_same_about_what_counts(files: Path) ->
             done = run(command[0], str(files / "of.parquet"), *command[1:])
             assert words in done.output.replace("\n", " "), done.output
         assert words in (files / "page.html").read_text()
+
+
+def test_hours_are_named_and_no_option_is_without_effect(files: Path) -> None:
+    """--timezone moves dates; hours without a date, which it cannot move, make it an error."""
+    zones = ("--zones", str(files / "zones.geojson"), "--by", "hour", "-o", str(files / "od.csv"))
+    trips = read(files / "trips.parquet")
+    dated = replace(trips, t=trips.t + 1.7e9 // 86400 * 86400)
+    write(dated, files / "dated.parquet")
+    done = run("matrix", str(files / "dated.parquet"), *zones)
+    assert "UTC, which is assumed because no time zone is stated; --timezone names another" in done.output
+    moved = run("matrix", str(files / "dated.parquet"), *zones, "--timezone", "Asia/Shanghai")
+    assert "Hours are those of Asia/Shanghai." in moved.output
+    assert set(pc.read_csv(files / "od.csv")["slot"].to_pylist()) == {"hour_16", "hour_01"}
+    promise = (files / "od.csv.promise.json").read_text()
+    assert '"timezone": "Asia/Shanghai"' in promise
+    for stated in (None, "America/Los_Angeles"):
+        write(replace(trips, timezone=stated), files / "day.parquet")
+        wrong = error_of("matrix", str(files / "day.parquet"), *zones, "--timezone", "Asia/Shanghai")
+        assert "--timezone Asia/Shanghai cannot move them" in wrong
+    same = run("matrix", str(files / "day.parquet"), *zones, "--timezone", "America/Los_Angeles")
+    assert "Hours are those of America/Los_Angeles." in same.output
+    page = files / "page.html"
+    run("profile", str(files / "day.parquet"), "--html", str(page))
+    assert "Hours are those of America/Los_Angeles." in page.read_text()

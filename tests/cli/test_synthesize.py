@@ -12,11 +12,13 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import ldptrace as lt
 from cli_kit import error_of, status
+from ldptrace.methods.release import Release
 from ldptrace.models import load_model
 from ldptrace.simulation.streams import EXPERIMENT
 from trajectory_kit import straight_trips
@@ -31,6 +33,7 @@ def trips(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 BOUNDS = "0,0,20000,20000"
 SECRET = 918273645564738291
+ZONED = pa.timestamp("us", "America/Los_Angeles")
 
 
 @pytest.mark.slow
@@ -273,3 +276,34 @@ def test_the_help_names_every_method_of_the_package() -> None:
 
     assert set(methods.METHODS) <= set(re.findall(r"[a-z-]+", synthesize.MethodOption.__metadata__[0].help))
     assert synthesize.method_names() == methods.names()
+
+
+@pytest.mark.slow
+def test_the_zone_of_the_input_is_named_and_stored(
+    trips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dated, zoned, out, model = (tmp_path / name for name in ("a.parquet", "b.parquet", "s.csv", "m.npz"))
+    day = lt.read(trips)
+    t = np.linspace(1.7e9, 1.7e9 + 80_000, day.points)
+    lt.write(lt.Trajectories(day.x, day.y, day.offsets, t=t), dated)
+    table = pq.read_table(dated)
+    table = table.set_column(
+        table.column_names.index("t"),
+        "t",
+        pa.ListArray.from_arrays(
+            pa.array(day.offsets, pa.int32()), pa.array((t * 1e6).astype(np.int64)).cast(ZONED)
+        ),
+    )
+    pq.write_table(table.replace_schema_metadata({}), zoned)
+    arguments = ("--epsilon", 1, "--bounds", BOUNDS, "--seed", 1, "--grid", 4, "-o", out, "--model", model)
+    for path, words, stored in (
+        (dated, "UTC, which is assumed because no time zone is stated; --timezone names another", None),
+        (zoned, "Hours are those of America/Los_Angeles.", "America/Los_Angeles"),
+    ):
+        assert status("synthesize", path, *arguments, "--force") == 0
+        assert words in " ".join(capsys.readouterr().err.split())
+        synthetic = lt.read(out)
+        assert synthetic.timezone == stored
+        assert synthetic.provenance is not None
+        assert synthetic.provenance["timezone"] == stored
+        assert Release.load(model).drawing.timezone == stored

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ldptrace.core.times import epoch_unit, iso, read_times, to_local, to_utc
+from ldptrace.core.times import epoch_unit, iso, read_times, to_local, to_utc, zone, zone_words
 from ldptrace.errors import InputError
 
 SUMMER, WINTER = 1_720_000_000.0, 1_700_000_000.0
@@ -149,3 +149,18 @@ def test_a_column_of_nothing_has_no_times() -> None:
     found = seconds(["", " ", None])
     assert found is not None
     assert np.isnan(found).all()
+
+
+def test_zones_are_named_or_are_so_far_ahead_of_utc() -> None:
+    noon = np.array([1_714_564_800.0])
+    assert (to_local(noon, "+05:30") - noon).tolist() == [5.5 * 3600]
+    for name in ("+5", "Mars/Base", "+25:00"):
+        with pytest.raises(InputError, match="there is no time zone"):
+            zone(name)
+
+
+def test_the_sentence_about_hours_says_what_is_assumed() -> None:
+    assert zone_words("Asia/Tokyo", dates=True) == zone_words("Asia/Tokyo", dates=False)
+    assert "UTC, which is assumed" in zone_words(None, dates=True)
+    assert "--timezone" in zone_words(None, dates=True)
+    assert "--timezone" not in zone_words(None, dates=False)

@@ -11,6 +11,7 @@ import pytest
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io import read, read_with_account, write
+from ldptrace.io.batches import open_batches
 from trajectory_kit import assert_same
 
 LINES = Trajectories.from_lists([[(13.4, 52.5), (13.5, 52.6)], [(8.6, 50.1)], []], crs="EPSG:4326")
@@ -136,3 +137,33 @@ def test_a_folder_is_one_set_and_repeated_ids_are_numbered_anew(tmp_path: Path) 
     assert found.ids is None
     assert "numbered anew, because ids repeat between the files" in report.line()
     assert read(tmp_path / "b*.parquet").x.tolist() == [1, 9, 0, 9]
+
+
+@pytest.mark.parametrize("kind", ["points", "lists", "start"])
+def test_the_zone_that_the_schema_states_is_read_and_kept(tmp_path: Path, kind: str) -> None:
+    """Departures at 8:00 in Los Angeles are not departures at 15:00."""
+    moments = pa.array([1_714_575_600_000_000_000, 1_714_575_660_000_000_000], pa.int64())
+    zoned = moments.cast(pa.timestamp("ns", "America/Los_Angeles"))
+    if kind == "points":
+        table = pa.table({"trip_id": [1, 1], "x": [0.0, 1.0], "y": [0.0, 1.0], "when": zoned})
+    elif kind == "lists":
+        lists = pa.ListArray.from_arrays(pa.array([0, 2], pa.int32()), zoned)
+        table = pa.table({"x": [[0.0, 1.0]], "y": [[0.0, 1.0]], "t": lists})
+    else:
+        table = pa.table({"x": [[0.0, 1.0]], "y": [[0.0, 1.0]], "t": [[0.0, 60.0]], "t0": zoned[:1]})
+    path = saved(tmp_path, table)
+    found = read(path)
+    assert (found.t.tolist(), found.timezone) == ([1_714_575_600, 1_714_575_660], "America/Los_Angeles")
+    assert read(path, timezone="Asia/Tokyo").timezone == "Asia/Tokyo"
+    if kind != "points":
+        batches = open_batches(path, always=True)
+        assert batches is not None
+        assert batches.first().timezone == "America/Los_Angeles"
+    write(found, tmp_path / "b.parquet")
+    assert read(tmp_path / "b.parquet").timezone == "America/Los_Angeles"
+
+
+def test_utc_of_a_schema_names_no_place(tmp_path: Path) -> None:
+    when = pa.array([1_714_575_600, 1_714_575_660], pa.int64()).cast(pa.timestamp("s", "UTC"))
+    table = pa.table({"trip_id": [1, 1], "x": [0.0, 1.0], "y": [0.0, 1.0], "t": when})
+    assert read(saved(tmp_path, table)).timezone is None

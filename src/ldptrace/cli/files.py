@@ -76,6 +76,7 @@ def convert(
     force: ForceOption = False,
 ) -> None:
     """Convert a file of trips to another format, or for a traffic simulator (--to sumo-trips, sumo-routes, matsim)."""
+    from ldptrace.core.times import zone_words
     from ldptrace.core.words import count
     from ldptrace.io import write
     from ldptrace.io.files import project
@@ -99,6 +100,8 @@ def convert(
                 said = count(len(trajectories), "trajectory")
     if str(output) != "-":
         note(f"wrote {said} to {output}")
+    if to in SIMULATORS:
+        note(zone_words(trajectories.timezone, dates=trajectories.has_dates))
 
 
 def describe(account: Account, summary: Summary) -> str:
@@ -125,6 +128,9 @@ def describe(account: Account, summary: Summary) -> str:
         rows.append(("duration", _spread(summary.duration_seconds, "s")))
     if summary.first_time:
         rows.append(("from, to", f"{summary.first_time}, {summary.last_time}"))
+        rows.append(
+            ("time zone", summary.timezone or "UTC, assumed because none is stated; --timezone names another")
+        )
     rows += [("impossible", said) for said in summary.impossible]
     if summary.jumps:
         rows.append(("jumps", f"{count(summary.jumps, 'step')} longer than a quarter of the area, not cut"))

@@ -90,7 +90,7 @@ def matrix(
         f"{found.total:,.0f} trips between {count(len(found.zones), 'zone')} in {len(found.slots)} "
         f"{'matrix' if len(found.slots) == 1 else 'matrices'}: {', '.join(map(str, written))}"
     )
-    note_counting(sample, population)
+    note_counting(sample, population, hours=by is not None)
     if found.outside >= 0.5:
         note(f"{found.outside:,.0f} trips begin or end outside the zones and are not counted.")
 
@@ -134,12 +134,14 @@ def flows(
         "length of the trips on them: "
         f"{', '.join(map(str, written))}"
     )
-    note_counting(sample, population)
+    note_counting(sample, population, hours=by is not None)
 
 
-def note_counting(sample: Sample, population: float | None) -> None:
-    """Print what the numbers count, and to whom they are scaled."""
+def note_counting(sample: Sample, population: float | None, *, hours: bool) -> None:
+    """Print what the numbers count, whose hours they are, and to whom they are scaled."""
     note(sample.counted_words)
+    if hours and sample.zone_words is not None:
+        note(sample.zone_words)
     if population is not None:
         note(f"Numbers are scaled to {population:,.0f} people; they are not trips per day.")
 
@@ -204,7 +206,7 @@ def profile(
                 write_text(json.dumps(found.document(), indent=2), json_file)
             write_text(profile_page(found, title), page)
     note(f"{found.total:,.0f} trips: {page}")
-    note_counting(sample, population)
+    note_counting(sample, population, hours=True)
 
 
 def statement(

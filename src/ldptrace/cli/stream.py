@@ -118,6 +118,7 @@ def stream(
 
     At each moment, the synthetic trips depend only on reports that have already arrived.
     """
+    from ldptrace.core.times import zone_words
     from ldptrace.core.words import count
     from ldptrace.curator.memory import remembered
     from ldptrace.io.formats import for_writing
@@ -148,6 +149,8 @@ def stream(
     with Progress() as stages:
         with stages("read"):
             real = read_input(source, reading)
+            if real.has_dates or real.timezone:
+                note(zone_words(real.timezone, dates=real.has_dates))
             public = Public.of(area, roads, routes)
         with stages("play and write"), _Log(live) as log:
             found = play(

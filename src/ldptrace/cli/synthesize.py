@@ -241,6 +241,8 @@ def told(done: Run, output: Path, seconds: float) -> list[str]:
         f"{count(done.count, 'synthetic trajectory')} from {count(done.users, 'simulated device')}, method "
         f"{done.method.name}, epsilon {done.epsilon:g}, {n} x {n} cells, in {seconds:.1f} s: {output}"
     )
+    if done.clocks is not None:
+        lines.append(done.clocks)
     if done.synthesis.model is not None:
         lines += done.synthesis.model.remarks
     if done.noise:

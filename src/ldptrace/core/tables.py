@@ -15,7 +15,7 @@ from ldptrace.core import ragged
 from ldptrace.core.arrays import Flags, Floats, Ints
 from ldptrace.core.columns import Columns, find_columns
 from ldptrace.core.reading import Names
-from ldptrace.core.times import Times, read_times
+from ldptrace.core.times import Times, read_times, stated_zone
 from ldptrace.core.values import (
     codes,
     flat_lists,
@@ -39,7 +39,7 @@ class RaggedTable:
     """The columns of the trajectories of a table, as `Trajectories` needs them, and notes for the user.
 
     `without_id` counts points without a trajectory. `unzoned` counts times without a zone in a column where others
-    have one.
+    have one. `timezone` is the zone that the type of the column of times states.
     """
 
     x: Floats
@@ -53,6 +53,7 @@ class RaggedTable:
     notes: tuple[str, ...]
     without_id: int = 0
     unzoned: int = 0
+    timezone: str | None = None
 
 
 @dataclass(frozen=True)
@@ -89,15 +90,29 @@ def read_table(
     columns = find_columns(table.column_names, names)
     of_lists = columns.x is not None and is_list(table.schema.field(columns.x).type)
     columns, notes = _with_moments(table.schema, columns, of_lists)
+    stated = _zone_of(table.schema, columns)
     if of_lists:
-        return _of_lists(table, columns, timezone, notes)
+        return replace(_of_lists(table, columns, timezone or stated, notes), timezone=stated)
     if columns.id is None and not single:
         raise FormatError(
             "no column says which trajectory a point belongs to (traj_id, trip_id, track_id, ..., user_id); the "
             f"columns are {', '.join(table.column_names)}; name it with id (--id), or cut one log at its gaps with "
             "split_gap (--split-gap)"
         )
-    return _of_points(table, columns, timezone, notes, (place, first))
+    return replace(_of_points(table, columns, timezone or stated, notes, (place, first)), timezone=stated)
+
+
+def stated_timezone(schema: pa.Schema, names: Names | None = None) -> str | None:
+    """Return the time zone that the types of the columns of times state."""
+    columns = find_columns(schema.names, names)
+    of_lists = columns.x is not None and is_list(schema.field(columns.x).type)
+    return _zone_of(schema, _with_moments(schema, columns, of_lists)[0])
+
+
+def _zone_of(schema: pa.Schema, columns: Columns) -> str | None:
+    """Return the zone of the times, or that of the start times that are added to them."""
+    kinds = [schema.field(name).type for name in (columns.t, START) if name in schema.names]
+    return next((zone for zone in map(stated_zone, kinds) if zone is not None), None) if columns.t else None
 
 
 def _with_moments(schema: pa.Schema, columns: Columns, of_lists: bool) -> tuple[Columns, list[str]]:

@@ -6,21 +6,17 @@ usual forms: numbers in several units, ISO dates with or without a zone, days, a
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from ldptrace.core.arrays import Floats
-from ldptrace.core.values import NUMBER, numbers_of, pc
+from ldptrace.core.values import NUMBER, is_list, numbers_of, pc
 from ldptrace.errors import InputError
-
-if TYPE_CHECKING:
-    from zoneinfo import ZoneInfo
-
 
 DAY = 86_400.0
 # Times below this are of the local day (a trip may pass midnight); the others count from 1970.
@@ -33,6 +29,8 @@ UNITS = ((1e17, "nanoseconds", 1e9), (1e14, "microseconds", 1e6), (1e11, "millis
 SAMPLE = 100_000
 # Seconds of the years 1 and 9999, which is what a date can say.
 FIRST_SECOND, LAST_SECOND = -62_135_596_800.0, 253_402_300_799.0
+# Zones of types of columns that say when, but not where.
+NOWHERE = frozenset({"UTC", "Etc/UTC", "GMT", "Z", "+00:00", "-00:00"})
 
 
 def are_dates(t: Floats | None) -> bool:
@@ -59,21 +57,52 @@ def epoch_unit(values: Floats) -> tuple[str, float] | None:
 
 
 @lru_cache
-def zone(name: str) -> ZoneInfo:
-    """Return the time zone with this name.
+def zone(name: str) -> tzinfo:
+    """Return the time zone with this name, or the one that is this far ahead of UTC.
 
-    >>> zone("Europe/Berlin").key
-    'Europe/Berlin'
+    >>> str(zone("Europe/Berlin")), str(zone("+05:30"))
+    ('Europe/Berlin', 'UTC+05:30')
     """
     # Few clocks say a zone.
     from zoneinfo import ZoneInfo
 
     try:
+        if re.fullmatch(r"[+-]\d{2}:\d{2}", name):
+            ahead = datetime.strptime(name, "%z").tzinfo
+            assert ahead is not None
+            return ahead
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
         raise InputError(
             f"there is no time zone {name!r}; names are such as Europe/Berlin, America/New_York or UTC"
         ) from None
+
+
+def stated_zone(kind: pa.DataType) -> str | None:
+    """Return the time zone that the type of a column states. UTC names no place, so it counts as none.
+
+    >>> stated_zone(pa.timestamp("ns", "America/Los_Angeles")), stated_zone(pa.timestamp("ns", "UTC"))
+    ('America/Los_Angeles', None)
+    """
+    if is_list(kind) or pa.types.is_dictionary(kind):
+        return stated_zone(kind.value_type)
+    name = kind.tz if pa.types.is_timestamp(kind) else None
+    return None if name in NOWHERE else name
+
+
+def zone_words(timezone: str | None, *, dates: bool) -> str:
+    """Return the sentence that stands where hours are shown: whose hours they are.
+
+    >>> zone_words("Europe/Berlin", dates=True)
+    'Hours are those of Europe/Berlin.'
+    """
+    if timezone is not None:
+        return f"Hours are those of {timezone}."
+    if dates:
+        return "Hours are those of UTC, which is assumed because no time zone is stated; --timezone names another."
+    return (
+        "Hours are those of the clocks of the input (UTC for dates), because no time zone was stated for it."
+    )
 
 
 def to_local(t: Floats, timezone: str | None) -> Floats:

@@ -339,7 +339,7 @@ class Trajectories:
             crs=found.crs,
             extra=found.extra,
             user=found.user,
-            timezone=timezone if found.t is not None else None,
+            timezone=None if found.t is None else timezone or found.timezone,
         )
 
     @staticmethod

@@ -35,7 +35,7 @@ from ldptrace.evaluation.figures import (
     street_lines,
     time_edges,
 )
-from ldptrace.evaluation.measured import Measured, real_remarks, sampled, set_remarks, timed_walks
+from ldptrace.evaluation.measured import Measured, clock_of, real_remarks, sampled, set_remarks, timed_walks
 from ldptrace.evaluation.metrics import Value
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error
 from ldptrace.evaluation.results import Attack, SetResult
@@ -274,6 +274,7 @@ def judge(
         streets=None if streets is None else street_lines(streets.roads, area),
         roads=None if streets is None else Path(streets.roads.name).name,
         tolerance=None if streets is None else streets.index.tolerance,
+        clock=clock_of(real.trajectories),
     )
 
 

@@ -343,8 +343,17 @@ def real_remarks(real: Measured) -> list[str]:
             "another place or mode of travel), so turns and lengths on streets are not compared"
         )
     if real.trajectories.has_dates and real.trajectories.timezone is None:
-        remarks.append("hours of the day are those of UTC: no time zone was given")
+        remarks.append(
+            "hours of the day are those of UTC, because no time zone is stated; --timezone names another"
+        )
     return remarks
+
+
+def clock_of(trajectories: Trajectories) -> str:
+    """Return whose hours the hours of the day are, for the title of an axis."""
+    if trajectories.timezone is not None:
+        return trajectories.timezone
+    return "UTC, assumed" if trajectories.has_dates else "local"
 
 
 def sampled(title: str, item: Measured, *, attacks: bool, streets: bool) -> list[str]:

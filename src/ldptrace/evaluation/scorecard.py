@@ -56,6 +56,8 @@ class Scorecard:
     streets: list[list[int]] | None = None
     roads: str | None = None
     tolerance: float | None = None
+    # Whose hours the hours of the day are.
+    clock: str = "local"
     # The clock of a stream, and how the real one and a bootstrap of it go over time.
     stream: dict[str, Any] | None = None
 
@@ -126,6 +128,7 @@ class Scorecard:
                 "crs": self.crs,
                 "roads": self.roads,
                 "street_tolerance": self.tolerance,
+                "clock": self.clock,
                 "seed": self.seed,
                 "repeat": self.repeat,
                 "notes": list(self.notes),

@@ -80,6 +80,11 @@ class Sets:
             for before, found, title in zip([[], *aligned], census, titles, strict=True)
         ]
         zones = [place.timezone or crowd.timezone for crowd in crowds]
+        for said, own, title in zip(notes[1:], zones[1:], titles[1:], strict=True):
+            if own is not None and zones[0] is not None and own != zones[0]:
+                said.append(
+                    f"{title}: its hours are those of {own}, and the hours of the real set those of {zones[0]}"
+                )
         return Sets(titles, crowds, census, area, origin, crs, zones, place.outside, notes)
 
     def size(self, number: int) -> int:

@@ -50,7 +50,8 @@ def read(
     - `format`: the format of the file; by default recognised by extension or content.
     - `x`, `y`, `t`, `id`, `user`: the names of columns; by default columns are recognised by their usual names.
     - `crs`: the coordinate system, such as "EPSG:4326".
-    - `timezone`: the time zone of times that do not state a zone.
+    - `timezone`: the time zone of times that do not state a zone, and of hours of the day; by default the zone that
+      the file states.
     - `split_gap`: cut a trajectory between two points that are more than this many seconds apart.
     - `min_points`: omit trajectories with fewer points than this.
     - `bounds`: a rectangle (x0, y0, x1, y1).
@@ -88,8 +89,9 @@ def read_with_account(path: Any, reading: Reading | None = None) -> tuple[Trajec
             parsed = _cut(parsed, reading.split_gap)
         parsed = clean(replace(parsed, owners=Owners.of(parsed.trajectories)), reading)
     kept = parsed.trajectories
-    if reading.timezone is not None and kept.t is not None:
-        kept = replace(kept, timezone=reading.timezone)
+    if kept.t is not None:
+        stated = kept.timezone or dict(kept.provenance or {}).get("timezone")
+        kept = replace(kept, timezone=reading.timezone or stated)
     return kept, Account.of(name, kind, parsed)
 
 

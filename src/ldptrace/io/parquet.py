@@ -21,6 +21,7 @@ from ldptrace.core.columns import find_columns
 from ldptrace.core.crs import WGS84
 from ldptrace.core.extras import needed
 from ldptrace.core.reading import Names, Reading
+from ldptrace.core.tables import stated_timezone
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.values import is_list, pc
 from ldptrace.errors import FormatError
@@ -60,7 +61,9 @@ def labels(schema: pa.Schema, names: Names | None = None) -> Labels:
     crs = _crs(schema.metadata or {}) or columns.crs
     of_lists = tuple(column.name for column in schema if is_list(column.type))
     user = user if user in schema.names else None
-    return Labels(columns.x, columns.y, crs, user, own.get("timezone"), of_lists)
+    return Labels(
+        columns.x, columns.y, crs, user, own.get("timezone") or stated_timezone(schema, names), of_lists
+    )
 
 
 def stated_crs(path: Path) -> str | None:
@@ -150,7 +153,7 @@ def read(paths: Sequence[Path], reading: Reading) -> Parsed:
     trajectories = replace(
         trajectories,
         crs=crs or trajectories.crs,
-        timezone=reading.timezone or own.get("timezone"),
+        timezone=reading.timezone or own.get("timezone") or trajectories.timezone,
         user=named if has_users and not reading.names.user else trajectories.user,
         provenance=promises[0] if all(promise == promises[0] for promise in promises) else None,
     )

@@ -66,6 +66,8 @@ class Summary:
     impossible: tuple[str, ...]
     histogram_edges: tuple[int, ...]
     histogram_counts: tuple[int, ...]
+    # The zone of the hours; None where none is stated.
+    timezone: str | None = None
 
     @property
     def fits_degrees(self) -> bool:
@@ -131,6 +133,7 @@ def summarise(trajectories: Trajectories) -> Summary:
         impossible=tuple(_impossible(trajectories, inner, steps)),
         histogram_edges=tuple(int(edge) for edge in edges),
         histogram_counts=tuple(int(number) for number in counts),
+        timezone=trajectories.timezone,
     )
 
 

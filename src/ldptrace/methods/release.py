@@ -53,12 +53,12 @@ class Release:
 
     def labels(self, sample_seed: int | None) -> dict[str, Any]:
         """Return what all trips share: coordinate system, promise and time zone."""
-        promised = None
+        promised, timezone = None, self.drawing.timezone if isinstance(self.model, TimedModel) else None
         if self.promised is not None:
             days = [] if self.calendar is None else [self.calendar.words]
             promised = dict(self.promised) | {"sample_seed": sample_seed}
             promised["notes"] = [*promised.get("notes", ()), *days]
-        timezone = self.drawing.timezone if isinstance(self.model, TimedModel) else None
+            promised["timezone"] = timezone
         return {"crs": self.crs, "provenance": promised, "timezone": timezone}
 
     def trips(self, count: int, sample_seed: int) -> Trajectories:

@@ -260,7 +260,9 @@ def _times(document: Document) -> list[dict[str, Any]]:
     figures = []
     if document["real"]["hours"]:
         figures.append(
-            _figure("Departures", charts.day(_series(document, "hours"), "hour of the day (local)"))
+            _figure(
+                "Departures", charts.day(_series(document, "hours"), f"hour of the day ({_clock(document)})")
+            )
         )
     geographic = _geographic(document)
     speed: Callable[[float], str] = (lambda value: f"{3.6 * value:.3g}") if geographic else "{:.2g}".format
@@ -272,6 +274,11 @@ def _times(document: Document) -> list[dict[str, Any]]:
             chart = charts.classes(document["edges"][name], _series(document, name), axis, label)
             figures.append(_figure(title, chart))
     return figures
+
+
+def _clock(document: Document) -> str:
+    """Return whose hours the hours of the day are."""
+    return str(document["evaluation"].get("clock", "local"))
 
 
 def _courses(document: Document) -> list[dict[str, Any]]:

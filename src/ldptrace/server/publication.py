@@ -23,8 +23,9 @@ from ldptrace.methods.release import Release
 from ldptrace.models import fit_model
 from ldptrace.models.base import MobilityModel
 from ldptrace.models.observation import Match
+from ldptrace.models.space_time import TimedModel
 from ldptrace.products.profile import Profile, profile_page
-from ldptrace.products.sample import Sample
+from ldptrace.products.sample import OWN_CLOCKS, Sample
 from ldptrace.products.statement import Operator, Promise, write_statement
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.words import promise
@@ -101,7 +102,11 @@ def write_release(
         "title": campaign.about.title,
         "reports": reports,
         "trips": drawn,
-        "people": [*model.share_lines, *([] if each is None else each.words())],
+        "people": [
+            *model.share_lines,
+            *([] if each is None else each.words()),
+            *([OWN_CLOCKS] if isinstance(model, TimedModel) else []),
+        ],
         "promise": promise(plan),
         "fit": _matches(model.matches),
         "map_alone": _matches(model.map_alone),

@@ -54,6 +54,7 @@ def promise_of(
         "users": users,
         "experiment": None if settings.seed is None else EXPERIMENT,
         "sample_seed": None,
+        "timezone": trips.timezone,
         "notes": notes,
         "explanation": [] if plan is None else explain(plan),
         "plan": None if plan is None else plan.document(),

@@ -53,6 +53,7 @@ def profile_page(profile: Profile, title: str = "How people move here") -> str:
         has_ranges=profile.lengths.numbers.low is not None,
         privacy=privacy(profile),
         counted=profile.sample.counted_words,
+        clocks=profile.sample.zone_words,
         notes=list(dict(profile.sample.promise or {}).get("notes") or ()),
     )
 

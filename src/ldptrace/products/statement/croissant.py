@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ldptrace.core.times import zone_words
 from ldptrace.io.provenance import checksum
 from ldptrace.products.statement.promise import OPERATOR, Operator, Promise
 
@@ -55,12 +56,13 @@ def croissant(promise: Promise, operator: Operator, file: Path | None, version: 
     said = (
         f"Epsilon {promise.epsilon} under {promise.model_words} for {promise.unit_words}. {promise.renewal}"
     )
+    clocks = "" if promise.timezone is None else f" {zone_words(promise.timezone, dates=False)}"
     document: dict[str, Any] = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"],
         "name": operator.product,
-        "description": f"Synthetic trips, drawn from a model fitted to randomised reports. {said}",
+        "description": f"Synthetic trips, drawn from a model fitted to randomised reports.{clocks} {said}",
         "license": operator.license or OPERATOR,
         "url": operator.url or OPERATOR,
         "version": "1.0.0",

@@ -53,6 +53,8 @@ class Promise:
     method: str = "single-report"
     plan: Plan | None = None
     notes: tuple[str, ...] = ()
+    # The time zone of the hours, where one is stated.
+    timezone: str | None = None
     # Why the promise is weaker than epsilon says, one sentence for each reason.
     weaker: tuple[str, ...] = field(default=())
     # Whether the devices were simulated from trips that the publisher holds.
@@ -88,8 +90,9 @@ class Promise:
             str(stated.get("method", "single-report")),
             _plan(stated.get("plan")),
             tuple(stated.get("notes") or ()),
-            tuple(weaker),
-            bool(stated.get("simulated")),
+            weaker=tuple(weaker),
+            simulated=bool(stated.get("simulated")),
+            timezone=stated.get("timezone"),
         )
 
     @property
