@@ -220,3 +220,21 @@ def test_times_of_a_file_reach_the_questions_about_time(
     finally:
         monkeypatch.undo()
         time.tzset()
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_tally_of_reports_none_of_which_counts_is_an_error() -> None:
+    """Zero counts that nobody wanted look like an unused collection; those of other windows and repeats do not."""
+    Path("batch").write_bytes(b"x" * 200)
+    Path("tally.json").write_text("before")
+    wrong = error_of("tally", "batch", "--plan", "plan.json", "-o", "tally.json", "--ids", "ids")
+    assert wrong.startswith("none of ")
+    assert "can be counted: " in wrong
+    assert "unknown-version" in wrong
+    assert Path("tally.json").read_text() == "before"
+    assert not Path("ids").exists()
+    run("report", "--plan", "plan.json", "--trajectory", "trip.csv", "-o", "r", "--ledger", "l.json")
+    for counted in ("1 of 1 report counted", "0 of 1 report counted"):
+        again = run("tally", "r", "--plan", "plan.json", "-o", "tally.json", "--ids", "ids")
+        assert again.exit_code == 0, again.output
+        assert counted in again.output

@@ -41,6 +41,8 @@ def test_a_server_that_is_not_there_is_told() -> None:
     gone = run()
     assert isinstance(gone.exception, LdptraceError), gone.output
     assert "did not answer" in str(gone.exception)
+    assert gone.stderr.count("no server answers at 127.0.0.1:") == 1
+    assert "trying again for 0.1 s (--patience)" in gone.stderr
 
 
 @pytest.mark.parametrize("option", ["--duplicates", "--drops", "--garbage"])

@@ -7,7 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ldptrace.core.crs import METRES_PER_DEGREE, LocalPlane, step_lengths, transform
+from ldptrace.core import crs
+from ldptrace.core.crs import METRES_PER_DEGREE, LocalPlane, checked_crs, crs_hint, step_lengths, transform
+from ldptrace.core.reading import Reading
+from ldptrace.curator.facts import Facts
 from ldptrace.errors import InputError
 from ldptrace.protocol.units import DEGREE
 
@@ -77,3 +80,28 @@ def test_steps_of_degrees_are_measured_in_metres() -> None:
     steps = step_lengths(np.array([0.0, 1, 1]), np.array([60.0, 60, 61]), "EPSG:4326")
     assert steps == pytest.approx([55_597, 111_195], rel=1e-3)
     assert step_lengths(np.array([0.0, 3]), np.array([0.0, 4]), None).tolist() == [5]
+
+
+def test_a_system_that_does_not_exist_is_refused() -> None:
+    assert checked_crs("EPSG:32633") == "EPSG:32633"
+    with pytest.raises(InputError, match="there is no coordinate system 'EPSG:999999'; names are such as"):
+        checked_crs("EPSG:999999")
+    with pytest.raises(InputError, match="EPSG:999999"):
+        Reading(crs="EPSG:999999")
+    with pytest.raises(InputError, match="EPSG:999999"):
+        Facts(1000, 1, (0, 0, 1, 1), "EPSG:999999")
+
+
+def test_a_system_is_taken_at_its_word_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crs, "find_spec", lambda name: None)
+    assert checked_crs("EPSG:999999") == "EPSG:999999"
+
+
+def test_degrees_and_metres_name_the_system_of_the_data() -> None:
+    degrees, metres = (13.0, 52.0, 14.0, 53.0), (380_000.0, 5_800_000.0, 400_000.0, 5_830_000.0)
+    assert "the bounds look like degrees, the data are in EPSG:32633" in crs_hint(
+        degrees, metres, "EPSG:32633"
+    )
+    assert "do not look like degrees, the data are in EPSG:4326" in crs_hint(metres, degrees, "EPSG:4326")
+    assert "which they do not name" in crs_hint(degrees, metres, None)
+    assert crs_hint(degrees, degrees, None) == ""

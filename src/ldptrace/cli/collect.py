@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from time import time as system_clock
 from typing import TYPE_CHECKING, Annotated, Any
@@ -28,8 +29,6 @@ from ldptrace.errors import InputError
 from ldptrace.protocol.units import moment
 
 if TYPE_CHECKING:
-    from collections import Counter
-
     from ldptrace.curator.tally import Tally
     from ldptrace.device import Recording, Reporter
 from ldptrace.protocol.plan import Plan
@@ -165,6 +164,21 @@ def _answered(reporter: Reporter, trips: list[Recording], number: int, now: floa
     return None
 
 
+def _refuse_nothing(codes: Mapping[int, int]) -> None:
+    """Raise an error if not one of the reports answers the plan. Reports that were counted before, or that belong to
+    another window, are no sign of a mistake."""
+    from ldptrace.protocol.problems import Problem
+
+    fine = {0, Problem.DUPLICATE.number, Problem.WRONG_WINDOW.number}
+    if not codes or any(codes[code] for code in fine & set(codes)):
+        return
+    why = "; ".join(
+        f"{number:,} {problem.code} ({problem.sentence.rstrip('.')})"
+        for number, problem in ((codes[code], Problem.of_number(code)) for code in sorted(codes))
+    )
+    raise InputError(f"none of {sum(codes.values()):,} reports can be counted: {why}")
+
+
 @with_options(running=Running, only=("engine",))
 def tally(
     reports: Annotated[
@@ -208,6 +222,7 @@ def tally(
     known = None if ids is None else ids.read_bytes() if ids.exists() else b""
     count_all = _tally_on_cluster if running.spark else _tally_here
     counted, codes, seen = count_all(reports, chosen, number, known, window)
+    _refuse_nothing(codes)
     if ids is not None:
         with atomic_path(ids) as temporary:
             temporary.write_bytes(seen)

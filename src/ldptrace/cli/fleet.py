@@ -82,7 +82,7 @@ def fleet(
 
     from ldptrace.server.fleet import Faults, Fleet, Playing, city_trips, run_fleet
 
-    devices = Fleet(url, campaign, Faults(duplicates, drops, garbage), seed, patience)
+    devices = Fleet(url, campaign, Faults(duplicates, drops, garbage), seed, patience, note)
     sheets = None
     if admission is not None:
         # Of each device one line, with a code for each answer.

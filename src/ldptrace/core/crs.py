@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -26,6 +27,43 @@ def is_geographic(crs: str | None) -> bool:
     (True, False, False)
     """
     return crs is not None and crs.upper() in GEOGRAPHIC
+
+
+def checked_crs(name: str) -> str:
+    """Return the name of a coordinate system, or raise an error if there is none of this name. Without the extra `geo`,
+    only the form of a name such as EPSG:32632 is known.
+    """
+    if is_geographic(name) or find_spec("pyproj") is None:
+        return name
+    pyproj = needed("pyproj")
+    try:
+        pyproj.CRS.from_user_input(name)
+    except pyproj.exceptions.ProjError:
+        raise InputError(
+            f"there is no coordinate system {name[:80]!r}; names are such as EPSG:4326 or EPSG:32632"
+        ) from None
+    return name
+
+
+def crs_hint(bounds: Bounds, span: Bounds, crs: str | None) -> str:
+    """Return what to do about bounds that look like degrees where the data do not, or the reverse, or nothing.
+
+    >>> crs_hint((13, 52, 14, 53), (380000, 5800000, 400000, 5830000), "EPSG:32633")[:57]
+    '; the bounds look like degrees, the data are in EPSG:3263'
+    """
+    small, large = (_fit_degrees(box) for box in (bounds, span))
+    if small == large:
+        return ""
+    system = crs or "another coordinate system, which they do not name"
+    what = "look like degrees" if small else "do not look like degrees"
+    return (
+        f"; the bounds {what}, the data are in {system}: give the bounds in the coordinates of the data, or convert "
+        "the data first (ldptrace convert --to-crs)"
+    )
+
+
+def _fit_degrees(box: Bounds) -> bool:
+    return box[0] >= -360 and box[2] <= 360 and box[1] >= -90 and box[3] <= 90
 
 
 def step_lengths(x: Floats, y: Floats, crs: str | None) -> Floats:

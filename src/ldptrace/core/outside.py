@@ -15,6 +15,7 @@ import numpy as np
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Ints
+from ldptrace.core.crs import crs_hint
 from ldptrace.core.parallel import added
 from ldptrace.core.ragged import Mask
 from ldptrace.core.reading import CUT, Outside
@@ -185,6 +186,6 @@ def missed(trajectories: Trajectories, bounds: Bounds, outside: Outside) -> str:
         f"; with x and y swapped they would: give the bounds as {y0:g},{x0:g},{y1:g},{x1:g}, or name the columns the "
         "other way round with x and y (--x, --y)"
         if fits
-        else ""
+        else crs_hint(bounds, trajectories.bounds(), trajectories.crs)
     )
     return f"{what} in the bounds {given}: the data span {span}{hint}"

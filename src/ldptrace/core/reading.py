@@ -21,6 +21,12 @@ def checked_zone(name: str) -> str:
     return name
 
 
+def _checked_crs(name: str) -> str:
+    from ldptrace.core.crs import checked_crs
+
+    return checked_crs(name)
+
+
 @dataclass(frozen=True)
 class Names:
     """Names of columns that the user gave. None means that the column is recognised by its usual name."""
@@ -66,7 +72,9 @@ class Reading:
         None, help="Format of the input, such as gpx; by default the program recognises it."
     )
     crs: str | None = option(
-        None, help='Coordinate system of the trips and of the bounds, such as "EPSG:4326".'
+        None,
+        help='Coordinate system of the trips and of the bounds, such as "EPSG:4326".',
+        check=_checked_crs,
     )
     names: Names = field(default_factory=Names)
     timezone: str | None = option(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
+from ldptrace.core.crs import checked_crs
 from ldptrace.errors import InputError
 from ldptrace.options import option, settle
 from ldptrace.protocol.exact import budget_fraction, epsilon_fraction
@@ -192,6 +193,8 @@ class Facts:
             and not any(mark in self.crs for mark in "[{=")
         ):
             raise InputError(f"a coordinate system is named like EPSG:4326, got {self.crs[:80]!r}")
+        if plan_crs(self.crs) is not None:
+            checked_crs(str(self.crs))
 
     @property
     def budget(self) -> Fraction:

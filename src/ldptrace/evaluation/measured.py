@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ldptrace.core.crs import is_geographic
+from ldptrace.core.crs import crs_hint, is_geographic
 from ldptrace.core.outside import Crossings, unwrap, within
 from ldptrace.core.parallel import added, child
 from ldptrace.core.reading import Outside
@@ -84,7 +84,7 @@ class Census:
         """Whether all trajectories have times."""
         return self.timed == self.trajectories
 
-    def notes(self, area: Grid, name: str) -> list[str]:
+    def notes(self, area: Grid, name: str, crs: str | None = None) -> list[str]:
         """Return notes on what is omitted or changed, or raise an error if nothing is left."""
         many = self.trajectories - self.empty
         if many == 0:
@@ -95,6 +95,7 @@ class Census:
             box, span = (", ".join(f"{value:g}" for value in each) for each in (area.bounds, self.box))
             raise InputError(
                 f"none of the {many:,} trajectories of {name} stays in the bounds ({box}): they span ({span})"
+                f"{crs_hint(area.bounds, self.box, crs)}"
             )
         notes = []
         if self.empty:

@@ -76,7 +76,7 @@ class Sets:
             for crowd in crowds
         ]
         notes = [
-            [*before, *found.notes(area, title)]
+            [*before, *found.notes(area, title, crs)]
             for before, found, title in zip([[], *aligned], census, titles, strict=True)
         ]
         zones = [place.timezone or crowd.timezone for crowd in crowds]

@@ -245,13 +245,23 @@ async def run_fleet(
 class Fleet:
     """The common state of the devices: the server, the faults, and how long they wait."""
 
-    def __init__(self, url: str, campaign: str, faults: Faults, seed: int | None, patience: float) -> None:
+    def __init__(
+        self,
+        url: str,
+        campaign: str,
+        faults: Faults,
+        seed: int | None,
+        patience: float,
+        tell: Callable[[str], None] | None = None,
+    ) -> None:
         self.target = Target.of(url)
         self._path = f"/v1/campaigns/{campaign}"
         self._faults = faults
         self._chance = random.Random(seed)
         self._patience = patience
         self._answered = time.monotonic()
+        # Is called once if the server is not there at first.
+        self._tell = tell
 
     async def plan(self) -> Plan:
         """The campaign's plan, as soon as the server is there."""
@@ -259,7 +269,8 @@ class Fleet:
             for pause in self._pauses():
                 try:
                     answer = await connection.request("GET", f"{self._path}/plan")
-                except ConnectionEnded:
+                except ConnectionEnded as error:
+                    self._wait_for(error)
                     await asyncio.sleep(pause)
                     continue
                 self._answered = time.monotonic()
@@ -269,6 +280,15 @@ class Fleet:
                     raise InputError(f"the server has no plan for the fleet: {_code(answer)}")
                 await asyncio.sleep(pause)
         raise AssertionError("pauses do not end")
+
+    def _wait_for(self, error: ConnectionEnded) -> None:
+        """Say once that no server is there, and how long the fleet waits for it."""
+        if self._tell is not None:
+            self._tell(
+                f"no server answers at {self.target.host}:{self.target.port} ({error}); trying again for "
+                f"{self._patience:g} s (--patience)"
+            )
+            self._tell = None
 
     async def play(
         self,
