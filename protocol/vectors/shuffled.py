@@ -1,6 +1,7 @@
 """Writes the test vectors of protocol version 2, except those of seals: `python protocol/vectors/shuffled.py [FOLDER]`.
 
-Each file has the form of the file of this name in version 1. `accountant.json` is new.
+The files of plans have the form of those in version 1; the text of version 2 describes `accountant.json` and
+`ledgers.json`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from draws import Ordinary
 from faults import of_plan
 from material import plans
 from refusals import Vectors
+from sums import sum_scenarios
 from writing import slug, write
 
 from ldptrace.device import Reporter
@@ -253,7 +255,11 @@ def _promises(vectors: Vectors, made: dict[str, Plan]) -> None:
 def files() -> dict[str, Any]:
     """Return all vector files by name."""
     made = shuffled_plans()
-    found: dict[str, Any] = {"accountant": accountant(), "refused_plans": refused(made)}
+    found: dict[str, Any] = {
+        "accountant": accountant(),
+        "refused_plans": refused(made),
+        "ledgers": sum_scenarios(),
+    }
     for name, about in plan_vectors(made).items():
         plan = made[name]
         counted = name in ("shuffled", "shuffled, standing")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from ldptrace.protocol.plan import CampaignName, Plan
 from ldptrace.protocol.reports import report_bytes
 from ldptrace.protocol.standing import Standing
 from ldptrace.protocol.trips import NO_TRIP
+from shuffled_kit import shuffled, weekly
 
 GRID = Grid((0.0, 0.0, 6.0, 6.0), 6)
 SINGLE = Plan.single_report(GRID, 1.0)
@@ -74,3 +76,50 @@ def test_a_report_in_words_is_the_one_that_leaves() -> None:
     assert told[0] == f"The message, {len(data)} bytes: {data.hex()}"
     assert any(line.startswith("To the question about") for line in told)
     assert "nobody who reads the message can tell which" in told[-1]
+
+
+def test_both_promises_and_both_sums_are_told(tmp_path: Path) -> None:
+    plan, ledger = shuffled(Plan.single_report(GRID, 4.2)), Ledger(tmp_path / "ledger.json")
+    central = float(plan.shuffled.epsilon)  # type: ignore[union-attr]
+    told = "\n".join(explain_asking(plan, 0))
+    assert f"one message of {report_bytes(plan.rounds[0]) + 81} bytes" in told
+    assert "A club, https://club.example" in told
+    assert f"costs at most epsilon {central:g} with delta 1e-08, as long as 90 %" in told
+    assert "If they do, or if somebody fills a batch with forged reports, one answer still costs" in told
+    odds = 100 / (1 + math.exp(-central))
+    assert f"can be at most {odds:.1f} % sure after reading everything that the curator gets" in told
+    assert "98.5 % sure if shuffler and curator work together" in told
+    given = explain_ledger(ledger, plan, 0.0)
+    assert given[1].endswith("Your limit for that case is 30, so 30 is left.")
+    assert given[2] == (
+        f"This plan costs epsilon {central:g} with delta 1e-08 (if the shuffler and the curator work together, 4.2), "
+        "once."
+    )
+    assert "takes part" not in "\n".join(given)
+    refusing = explain_ledger(Ledger(ledger.path, shuffled=False), plan, 0.0)
+    assert "You take part in no shuffled plan" in refusing[2]
+    careful = explain_ledger(Ledger(ledger.path, most_local=4), plan, 0.0)
+    assert "you allow 4 for one answer, so it is not answered" in careful[2]
+
+
+def test_the_total_of_a_standing_shuffled_plan_is_told_before_it_is_accepted(tmp_path: Path) -> None:
+    plan = weekly(Plan.single_report(GRID, 4), answers=8)
+    told = explain_ledger(Ledger(tmp_path / "ledger.json"), plan, 0.0)
+    assert "all its answers could cost epsilon 32" in told[-2]
+    assert told[-1].endswith("To agree, raise that limit to 32.")
+    enough = Ledger(tmp_path / "ledger.json", local_limit=32)
+    assert "all its answers could cost epsilon 32" in explain_ledger(enough, plan, 0.0)[-1]
+    Reporter(plan, enough).accept(1.7e9)
+    assert (
+        "epsilon 32. Your limit for that case is 32, so 0 is left." in explain_ledger(enough, plan, 1.7e9)[1]
+    )
+    assert "All 8 answers of a device together: epsilon" in "\n".join(explain_asking(plan, 0))
+
+
+def test_a_sealed_report_says_nothing_but_that_it_is_sealed() -> None:
+    plan = shuffled(SINGLE)
+    report = Reporter(plan, "none").report([(1, 1)])
+    told = explain_report(plan, report)
+    assert report.hex() in told[0]
+    assert "only the curator can read" in told[1]
+    assert len(told) == 2

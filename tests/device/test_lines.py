@@ -11,6 +11,7 @@ from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import Report, read_report
 from ldptrace.protocol.standing import Standing
+from shuffled_kit import shuffled
 
 PLAN = Plan.single_report(Grid((0.0, 0.0, 6.0, 6.0), 6), 1.0)
 WEEK = PLAN.changed(standing=Standing.of(7 * 86_400, epsilon=1))
@@ -77,3 +78,13 @@ def test_a_check_says_what_the_device_makes_of_trips(tmp_path: Path) -> None:
     assert "another area" in Lines(tmp_path).answer_to(asked)["check"][2]
     assert "another area" in Lines(tmp_path).answer_to({**asked, "ledger": "ana"})["check"][2]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_sealed_report_is_kept_until_it_was_sent(tmp_path: Path) -> None:
+    plan, lines = shuffled(PLAN), Lines(tmp_path)
+    asked = {"plan": plan.to_json(), "trips": [], "ledger": "ana"}
+    sealed = lines.answer_to(asked)["report"]
+    lines.answer_to({"plan": plan.to_json(), "ledger": "ana", "sent": "00"})
+    assert lines.answer_to(asked) == {"report": sealed}
+    lines.answer_to({"plan": plan.to_json(), "ledger": "ana", "sent": sealed})
+    assert lines.answer_to(asked) == {"problem": "plan-answered"}

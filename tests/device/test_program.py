@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ldptrace.device import storage
+from ldptrace.device import Ledger, storage
 from ldptrace.device.program import main, post
 from ldptrace.device.reporter import Reporter
 from ldptrace.errors import InputError
@@ -16,6 +16,7 @@ from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import read_report
 from ldptrace.protocol.standing import Standing
+from shuffled_kit import shuffled, weekly
 from taker_kit import server
 
 PLAN = Plan.single_report(Grid((13.3, 52.4, 13.6, 52.6), 6), 1.0, crs="EPSG:4326")
@@ -235,3 +236,59 @@ def test_a_broken_file_is_answered_like_every_other(files: Path) -> None:
     Path("trip.gpx").write_text("<gpx>")
     assert main(ANSWER) == 0
     read_report(Path("report").read_bytes(), PLAN, 0)
+
+
+def test_a_sealed_report_goes_to_its_shuffler_and_to_nobody_else(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with server(200) as (url, seen):
+        plan = shuffled(PLAN, address=url.removesuffix("/v1/campaigns/spring"))
+        Path("plan.json").write_text(plan.to_json())
+        assert main(ANSWER) == 0
+        told = capsys.readouterr().err
+        assert "1 of 30 if shuffler and curator work together" in told
+        sealed = Path("report").read_bytes()
+        assert main([*SEND, url]) == 2
+        assert "omit --url" in capsys.readouterr().err
+        Path("report").write_bytes(sealed[:-1])
+        assert main(SEND[:-1]) == 2
+        assert "not the report to this plan" in capsys.readouterr().err
+        Path("report").write_bytes(sealed)
+        assert main(SEND[:-1]) == 0
+    [(path, headers, data)] = seen
+    assert (path, data) == (f"/v2/plans/{plan.id}/reports", sealed)
+    assert headers["Content-Type"] == "application/vnd.ldptrace.sealed"
+    assert main(ANSWER) == 2
+    assert "plan-answered" in capsys.readouterr().err
+
+
+def test_the_window_of_a_sealed_report_stands_in_the_address(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with server(200) as (url, seen):
+        plan = weekly(PLAN, address=url)
+        Path("plan.json").write_text(plan.to_json())
+        assert main([*ANSWER, "--now", "1700000000"]) == 2
+        assert main([*ANSWER, "--now", "1700604800"]) == 0
+        window = Ledger("ledger.json").standing[0].window
+        assert main(SEND[:-1]) == 0
+    assert seen[0][0] == f"/v1/campaigns/spring/v2/plans/{plan.id}/windows/{window}/reports"
+
+
+def test_a_person_says_what_they_allow(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("plan.json").write_text(shuffled(PLAN).to_json())
+    assert main([*ANSWER, "--shuffled", "no"]) == 2
+    assert "plan-not-wanted" in capsys.readouterr().err
+    assert main([*ANSWER, "--most-local", "0.9"]) == 2
+    assert main([*ANSWER, "--local-limit", "0.9"]) == 2
+    assert "plan-over-limit" in capsys.readouterr().err
+    assert not Path("ledger.json").exists()
+    assert main([*ANSWER, "--local-limit", "1"]) == 0
+    Path("plan.json").write_text(PLAN.to_json())
+    assert main(ANSWER) == 2
+
+
+def test_a_direct_report_needs_an_address(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(ANSWER) == 0
+    assert main(SEND[:-1]) == 2
+    assert "--url" in capsys.readouterr().err

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from ldptrace.audit.system import extreme_trajectories
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.device import Recording, Reporter, trip_of
+from ldptrace.device import Ledger, Recording, Reporter, trip_of
 from ldptrace.device.explanation import explain_asking, explain_report
 from ldptrace.device.track import recordings_of
 from ldptrace.errors import InputError
@@ -28,7 +29,9 @@ from ldptrace.protocol.questions import Departure
 from ldptrace.protocol.randomizers import PrivSet
 from ldptrace.protocol.reports import ID_AT, Report, plan_prefix, read_report, report_bytes
 from ldptrace.protocol.round import SHARES, Ask, Round
+from ldptrace.protocol.seals import SEAL_BYTES, label_bytes
 from ldptrace.protocol.standing import Standing
+from shuffled_kit import KEY, shuffled, weekly
 from statistics_kit import assert_proportions
 
 GRID = Grid((0.0, 0.0, 6.0, 6.0), 6)
@@ -285,3 +288,46 @@ def test_a_report_waits_a_random_time_up_to_the_grace() -> None:
         assert len(set(drawn)) > 150
         assert {reporter.delay(2) for _ in range(200)} == {0, 1, 2}
         assert reporter.delay(0) == 0
+
+
+def test_what_leaves_a_device_is_sealed_for_the_curator(tmp_path: Path) -> None:
+    """Also the bytes that wait in the ledger, and the same ones each time."""
+    plan = shuffled(Plan.single_report(Grid((0, 0, 6, 6), 6), 2))
+    ledger = Ledger(tmp_path / "ledger.json")
+    sent = Reporter(plan, ledger).report([(1, 1)])
+    assert len(sent) == report_bytes(plan.rounds[0]) + SEAL_BYTES
+    assert Reporter(plan, ledger).report([(5, 5)]) == sent == Reporter(plan, ledger).waiting()
+    opened = KEY.opener(plan.id).open(sent, label_bytes(None))
+    assert opened is not None
+    assert opened[0] == 2
+    read_report(opened, plan, 0)
+    assert opened.hex() not in (tmp_path / "ledger.json").read_text()
+    # Without a ledger, too.
+    assert KEY.opener(plan.id).open(Reporter(plan, "none").report([]), label_bytes(None)) is not None
+    Reporter(plan, ledger).sent()
+    assert Reporter(plan, ledger).waiting() is None
+
+
+def test_a_seal_is_bound_to_its_window(tmp_path: Path) -> None:
+    plan = weekly(Plan.single_report(Grid((0, 0, 6, 6), 6), 2))
+    reporter = Reporter(plan, Ledger(tmp_path / "ledger.json"))
+    reporter.accept(1.7e9)
+    sent = reporter.report([], now=1.7e9 + 604_800)
+    row = reporter.ledger.acceptance(plan)  # type: ignore[union-attr]
+    opened = KEY.opener(plan.id).open(sent, label_bytes(row.window))  # type: ignore[union-attr]
+    assert opened is not None
+    assert Report.decode(opened).window == row.window  # type: ignore[union-attr]
+    assert KEY.opener(plan.id).open(sent, label_bytes(None)) is None
+
+
+def test_nothing_is_spent_if_the_report_cannot_be_sealed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = shuffled(Plan.single_report(Grid((0, 0, 6, 6), 6), 2))
+    ledger = Ledger(tmp_path / "ledger.json")
+    broken: Any = None
+    for name in [name for name in sys.modules if name.startswith("cryptography")]:
+        monkeypatch.setitem(sys.modules, name, broken)
+    with pytest.raises(InputError, match=r"\[shuffled\]"):
+        Reporter(plan, ledger).report([])
+    assert not (tmp_path / "ledger.json").exists()

@@ -12,6 +12,7 @@ _GENERATOR = "tests/protocol/test_vectors.py::test_the_generator_still_writes_th
 VECTORS = f"tests/protocol/test_vectors.py --deselect {_GENERATOR}"
 SOURCE = "tests/device/test_source.py"
 LEDGER = "tests/device/test_ledger.py tests/device/test_ledger_machine.py"
+SUMS = "tests/protocol/test_shuffled.py -k ledgers"
 REPORTER = "tests/device/test_reporter.py"
 WINDOWS = "tests/device/test_windows.py"
 STANDING = "tests/protocol/test_standing.py"
@@ -27,6 +28,7 @@ AUDITED_SOURCE, AUDITED_EXACT, AUDITED_STRUCTURE, AUDITED_ATTACKS, AUDITED_MARGI
 _RANDOM = f"{PROTOCOL}/randomness.py"
 _REPORTER = f"{DEVICE}/reporter.py"
 _LEDGER = f"{DEVICE}/ledger.py"
+_BOOK = f"{DEVICE}/book.py"
 _STORAGE = f"{DEVICE}/storage.py"
 _STANDING = f"{PROTOCOL}/standing.py"
 _TRACK = f"{DEVICE}/track.py"
@@ -80,6 +82,71 @@ REPORTS = [
     Fault("answer: a file with nothing usable is an error", "src/ldptrace/cli/own.py", "    except NothingUsable:\n        pass\n", "    except NothingUsable:\n        raise\n", "tests/cli/test_collect.py"),
 ]  # fmt: skip
 
+SHUFFLED_LEDGERS = [
+    Fault(
+        "sums: no second limit", _BOOK, "if spent.local + cost.local > limits.local_limit:", "if False:", SUMS
+    ),
+    Fault(
+        "sums: the second limit cannot be reached",
+        _BOOK,
+        "if spent.local + cost.local > limits.local_limit:",
+        "if spent.local + cost.local >= limits.local_limit:",
+        SUMS,
+    ),
+    Fault("sums: deltas are free", _BOOK, "if spent.delta + cost.delta > MAX_DELTAS:", "if False:", SUMS),
+    Fault(
+        "sums: direct answers do not count in the second sum",
+        _BOOK,
+        "return Cost(plan.epsilon, Fraction(0), plan.epsilon)",
+        "return Cost(plan.epsilon)",
+        SUMS,
+    ),
+    Fault("sums: any eps0 of one answer", _BOOK, "plan.epsilon > self.limits.most_local:", "False:", SUMS),
+    Fault(
+        "sums: people who take no part answer",
+        _BOOK,
+        "if plan.shuffled is not None and not self.limits.shuffled:",
+        "if False:",
+        SUMS,
+    ),
+    Fault(
+        "sums: a standing plan counts answer by answer",
+        _BOOK,
+        "total = given if self.total is None else",
+        "total = given if True else",
+        SUMS,
+    ),
+    Fault("sums: acceptance is not checked", _LEDGER, "            book.check(total)\n", "", SUMS),
+    Fault(
+        "sums: shuffled answers cost eps0",
+        _BOOK,
+        "return local if row.central is None else",
+        "return local if True else",
+        SUMS,
+    ),
+    Fault(
+        "sums: the report is stored and sent unsealed",
+        _REPORTER,
+        "        if self.plan.shuffled is None:\n            return report\n",
+        "        return report\n",
+        "tests/device/test_reporter.py",
+    ),
+    Fault(
+        "plan: a central epsilon is believed",
+        f"{PROTOCOL}/shuffled.py",
+        "> float(self.delta):",
+        "> 1:",
+        "tests/protocol/test_shuffled.py",
+    ),
+    Fault(
+        "plan: forged reports hide, too",
+        f"{PROTOCOL}/shuffled.py",
+        "return int(self.honest * self.batch)",
+        "return self.batch",
+        "tests/protocol/test_shuffled.py",
+    ),
+]
+
 LEDGERS = [
     Fault("ledger: forks are answered", _LEDGER, "if any(entry.plan not in plan.chain for entry in earlier):", "if False:", LEDGER),
     Fault("ledger: forks are answered, seen by the vectors", _LEDGER, "if any(entry.plan not in plan.chain for entry in earlier):", "if False:", VECTORS),
@@ -87,16 +154,16 @@ LEDGERS = [
     Fault("ledger: a retry under another plan", _LEDGER, "if entry.report is None or entry.plan != plan.id:", "if entry.report is None:", LEDGER),
     Fault("ledger: half of an id is a retry", _LEDGER, "entry.report is None or entry.plan != plan.id:", "entry.report is None or entry.plan[:32] != plan.id[:32]:", LEDGER),
     Fault("ledger: a fresh draw instead of a retry", _LEDGER, "                    return base64.b64decode(entry.report)\n", "                    return draw()\n", LEDGER),
-    Fault("ledger: the limit cannot be reached", _LEDGER, "if self.spent + cost > self.limit:", "if self.spent + cost >= self.limit:", LEDGER),
-    Fault("ledger: no limit", _LEDGER, "if self.spent + cost > self.limit:", "if False:", LEDGER),
-    Fault("ledger: everything is free", _LEDGER, "book.check_limit(Fraction(0) if earlier else plan.epsilon)", "book.check_limit(Fraction(0))", LEDGER),
-    Fault("ledger: equal epsilons count once", _LEDGER, "{entry.root: Fraction(entry.epsilon) for entry in self.entries}", "{entry.epsilon: Fraction(entry.epsilon) for entry in self.entries}", LEDGER),
+    Fault("ledger: the limit cannot be reached", _BOOK, "if spent.central + cost.central > limits.limit:", "if spent.central + cost.central >= limits.limit:", LEDGER),
+    Fault("ledger: no limit", _BOOK, "if spent.central + cost.central > limits.limit:", "if False:", LEDGER),
+    Fault("ledger: everything is free", _LEDGER, "book.check(Cost() if earlier else Cost.of_answer(plan))", "book.check(Cost())", LEDGER),
+    Fault("ledger: equal epsilons count once", _BOOK, "{entry.root: entry.cost for entry in self.entries}", "{entry.epsilon: entry.cost for entry in self.entries}", LEDGER),
     Fault("ledger: nothing is written", _LEDGER, "            self._write(book.changed(entries=(*book.entries, new)))\n", "", LEDGER),
     Fault("ledger: sent means the round of any plan", _LEDGER, "if (entry.plan, entry.round) == (plan.id, round_number)\n", "if entry.round == round_number\n", LEDGER),
     Fault("ledger: sent forgets nothing", _LEDGER, "                        entry.changed(report=None)\n", "                        entry.changed()\n", LEDGER),
     Fault("ledger: bytes are not on the disk when it is replaced", _STORAGE, "            os.fsync(file.fileno())\n", "", LEDGER),
     Fault("ledger: the folder is not on the disk", _STORAGE, "            os.fsync(handle)\n", "            pass\n", LEDGER),
-    Fault("ledger: what cannot be read is empty", _LEDGER, "AttributeError, RecursionError, binascii.Error) as error:\n            raise FormatError(f\"the ledger {self.path} cannot be read: {error}\") from None", "AttributeError, RecursionError, binascii.Error):\n            return _Book(epsilon_fraction(DEFAULT_LIMIT))", LEDGER),
+    Fault("ledger: what cannot be read is empty", _LEDGER, "except UNREADABLE as error:\n            raise FormatError(f\"the ledger {self.path} cannot be read: {error}\") from None", "except UNREADABLE:\n            return Book()", LEDGER),
     Fault("ledger: others may read it", _STORAGE, "0o600", "0o644", LEDGER),
     Fault("ledger: two processes at once", _STORAGE, "        fcntl.flock(handle, fcntl.LOCK_EX)\n", "        pass\n", LEDGER),
 ]  # fmt: skip
@@ -110,9 +177,9 @@ STANDING_PLANS = [
     Fault("windows: no lifetime", _LEDGER, "if (row.answers + 1) * plan.epsilon > standing.lifetime:", "if False:", WINDOWS),
     Fault("windows: one answer beyond the lifetime", _LEDGER, "if (row.answers + 1) * plan.epsilon > standing.lifetime:", "if row.answers * plan.epsilon > standing.lifetime:", VECTORS),
     Fault("windows: answers are not counted", _LEDGER, "answers=row.answers + 1, report=None", "answers=row.answers, report=None", WINDOWS),
-    Fault("windows: answers are free of the limit", _LEDGER, "            book.check_limit(plan.epsilon)\n", "", WINDOWS),
-    Fault("windows: standing plans cost nothing", _LEDGER, "(*once.values(), *(row.given for row in self.standing))", "once.values()", VECTORS),
-    Fault("windows: a plan is known by its epsilon", _LEDGER, "if row.plan == plan.id), None)", "if Fraction(row.epsilon) == plan.epsilon), None)", WINDOWS),
+    Fault("windows: answers are free of the limit", _LEDGER, "            book.check(Cost.of_answer(plan))\n            due", "            due", WINDOWS),
+    Fault("windows: standing plans cost nothing", _BOOK, "(*once.values(), *(row.cost for row in self.standing))", "once.values()", VECTORS),
+    Fault("windows: a plan is known by its epsilon", _BOOK, "if row.plan == plan.id), None)", "if Fraction(row.epsilon) == plan.epsilon), None)", WINDOWS),
     Fault("windows: what ended before acceptance is answered", _LEDGER, "over = max((accepted - standing.start - phase) // standing.every, -1)", "over = -1", VECTORS),
     Fault("windows: a late confirmation forgets a newer report", _LEDGER, "if row is not None and window in (None, row.window):", "if row is not None:", VECTORS),
     Fault("windows: a trip is eligible twice", _STANDING, "first = max(end - self.recent, accepted)", "first = max(end - 2 * self.recent, accepted)", STANDING),
@@ -131,7 +198,7 @@ STANDING_PLANS = [
     Fault("trips: five are six or more", f"{PROTOCOL}/questions/trips.py", "CLASSES = (1, 2, 3, 4, 6)", "CLASSES = (1, 2, 3, 4, 5)", VECTORS),
     Fault("campaign: the nonce is not in the plan", f"{PROTOCOL}/plan.py", 'return {"name": self.name, "nonce": self.nonce}', 'return {"name": self.name, "nonce": "0" * 32}', "tests/protocol/test_plan.py"),
     Fault("campaign: every nonce is the same", f"{PROTOCOL}/plan.py", "os.urandom(16).hex()", '"00" * 16', "tests/protocol/test_plan.py"),
-    Fault("ledger: the limit can only be raised", _LEDGER, "stored if self.new_limit is None else self.new_limit", "stored if self.new_limit is None else max(stored, self.new_limit)", WINDOWS),
+    Fault("ledger: the limit can only be raised", _LEDGER, "book.changed(limits=book.limits.changed(**self.new_limits))", "book.changed(limits=book.limits.changed(limit=max(book.limits.limit, self.new_limits.get('limit', 0))))", WINDOWS),
     Fault("ledger: a link is replaced", _STORAGE, "return os.path.realpath(self.path)", "return os.path.abspath(self.path)", STORAGE),
     Fault("ledger: hard links are answered", _STORAGE, "st_nlink > 1", "st_nlink > 2", STORAGE),
     Fault("ledger: the lock can be deleted", _STORAGE, "            handle = os.open(folder, os.O_RDONLY)\n            try:\n                _lock", "            handle = os.open(self.real + '.lock', os.O_RDWR | os.O_CREAT)\n            try:\n                _lock", STORAGE),
@@ -364,6 +431,7 @@ FAULTS: list[Fault] = [
     *STREAM,
     *REPORTS,
     *LEDGERS,
+    *SHUFFLED_LEDGERS,
     *STANDING_PLANS,
     *PLANS,
     *CHANNELS,

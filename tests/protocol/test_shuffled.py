@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ldptrace.curator.receive import Receiver
-from ldptrace.device import Reporter, trip_of
+from ldptrace.device import Ledger, Reporter, trip_of
 from ldptrace.errors import PlanError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.limits import MAX_BATCH
@@ -248,3 +248,41 @@ def test_the_schema_describes_the_plans() -> None:
     for vector in load("refused_plans"):
         beyond = vector["problem"] == "plan-promises-too-much" or vector["name"] in SHAPELESS
         assert validator.is_valid(json.loads(vector["document"])) == beyond, vector["name"]
+
+
+@pytest.mark.parametrize("vector", load("ledgers"), ids=lambda vector: vector["name"])
+def test_ledgers(vector: dict[str, Any], tmp_path: Path) -> None:
+    plans = {name: Plan.from_json(document) for name, document in vector["plans"].items()}
+    settings: dict[str, Any] = {}
+    reports = list[bytes | None]()
+    for step in vector["steps"]:
+        reports.append(None)
+        ledger = Ledger(tmp_path / "ledger.json", **settings)
+        if step["do"] == "set":
+            settings |= {name: step[name] for name in ("limit", "local_limit", "most_local") if name in step}
+            settings |= {"shuffled": step["shuffled"] == "yes"} if "shuffled" in step else {}
+        elif step["do"] == "sent":
+            Reporter(plans[step["plan"]], ledger).sent()
+        elif step["do"] != "restart":
+            assert _done(Reporter(plans[step["plan"]], ledger), step, reports) == step["result"], step
+        cost = Ledger(tmp_path / "ledger.json", **settings).cost
+        found = {"spent": cost.central, "local": cost.local, "delta": cost.delta}
+        assert found == {name: Fraction(step[name]) for name in found}
+
+
+def _done(reporter: Reporter, step: dict[str, Any], reports: list[bytes | None]) -> str:
+    """What an acceptance or a request gives, in the words of the vectors."""
+    ledger, plan, now = reporter.ledger, reporter.plan, float(step["now"])
+    assert ledger is not None
+    try:
+        if step["do"] == "accept":
+            random = Source(BytesReader(bytes.fromhex(step["random"])))
+            return str(ledger.accept(plan, now, random).window)
+        made = reporter.report([], now=now)
+    except PlanRefused as refusal:
+        return refusal.problem.code
+    if made in reports:
+        return str(reports.index(made))
+    reports[-1] = made
+    row = ledger.acceptance(plan)
+    return f"fresh:{0 if row is None else row.window}"

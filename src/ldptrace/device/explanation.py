@@ -5,15 +5,17 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from fractions import Fraction
 
-from ldptrace.device.ledger import Acceptance, Ledger
+from ldptrace.device.book import Acceptance, Cost
+from ldptrace.device.ledger import Ledger
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.randomizers import Randomizer
 from ldptrace.protocol.reports import HEADER_BYTES, Report, read_report, report_bytes
 from ldptrace.protocol.round import SHARES, Ask, Round
+from ldptrace.protocol.seals import sealed_bytes
 from ldptrace.protocol.standing import Standing
 from ldptrace.protocol.units import duration_words
-from ldptrace.protocol.words import item_words, standing_promise
+from ldptrace.protocol.words import item_words, shuffled_promise, standing_promise, sure
 
 
 def explain_ledger(ledger: Ledger, plan: Plan, now: float) -> list[str]:
@@ -26,21 +28,64 @@ def explain_ledger(ledger: Ledger, plan: Plan, now: float) -> list[str]:
     ['Given so far: epsilon 0. Your limit is 2, so 2 is left.', 'This plan costs epsilon 1, once.']
     """
     left = max(ledger.limit - ledger.spent, Fraction(0))
-    first = (
+    lines = [
         f"Given so far: epsilon {decimal_text(ledger.spent)}. Your limit is {decimal_text(ledger.limit)}, "
-        f"so {decimal_text(left)} is left."
-    )
+        f"so {decimal_text(left)} is left.",
+        *_local(ledger, plan),
+    ]
     if plan.standing is None:
-        return [first, _once(ledger, plan)]
+        return [*lines, _once(ledger, plan)]
     row = ledger.acceptance(plan)
     if row is None:
         every = duration_words(plan.standing.every)
-        return [first, f"You have not accepted this plan. It costs epsilon {_each(plan)} every {every}."]
+        return [
+            *lines,
+            f"You have not accepted this plan. It costs epsilon {_each(plan)} every {every}.",
+            *_agreed(ledger, plan),
+        ]
     given = (
         f"To this plan: {row.answers} answer{'' if row.answers == 1 else 's'}, epsilon "
         f"{decimal_text(row.given)} of its lifetime {decimal_text(plan.standing.lifetime)}."
     )
-    return [first, given, _due(plan, plan.standing, row, left, now)]
+    return [*lines, given, _due(plan, plan.standing, row, left, now)]
+
+
+def _local(ledger: Ledger, plan: Plan) -> list[str]:
+    """Explain the second sum, if there are shuffled plans."""
+    cost, limits = ledger.cost, ledger.limits
+    if plan.shuffled is None and cost.local == cost.central:
+        return []
+    left = max(limits.local_limit - cost.local, Fraction(0))
+    lines = [
+        f"If a shuffler and a curator work together: epsilon {decimal_text(cost.local)}. Your limit for that case is "
+        f"{decimal_text(limits.local_limit)}, so {decimal_text(left)} is left."
+    ]
+    if plan.shuffled is not None and not limits.shuffled:
+        lines.append("You take part in no shuffled plan, so this one is not answered.")
+    elif plan.shuffled is not None and plan.epsilon > limits.most_local:
+        lines.append(
+            f"This plan costs epsilon {decimal_text(plan.epsilon)} in that case; you allow "
+            f"{decimal_text(limits.most_local)} for one answer, so it is not answered."
+        )
+    return lines
+
+
+def _agreed(ledger: Ledger, plan: Plan) -> list[str]:
+    """Explain what a person agrees to who accepts a standing shuffled plan."""
+    total = Cost.of_acceptance(plan).local
+    if not total:
+        return []
+    left = ledger.limits.local_limit - ledger.cost.local
+    lines = [
+        "If the shuffler and the curator work together, all its answers could cost epsilon "
+        f"{decimal_text(total)}: this total counts from the moment you accept the plan."
+    ]
+    if total > left:
+        lines.append(
+            "It is more than what is left of your limit for that case. To agree, raise that limit to "
+            f"{decimal_text(ledger.cost.local + total)}."
+        )
+    return lines
 
 
 def plan_words(ledger: Ledger, plan: Plan) -> str:
@@ -56,14 +101,22 @@ def _once(ledger: Ledger, plan: Plan) -> str:
 
 
 def _each(plan: Plan) -> str:
-    return decimal_text(plan.epsilon)
+    """Return what one answer costs; of a shuffled plan, in both cases."""
+    local = decimal_text(plan.epsilon)
+    if plan.shuffled is None:
+        return local
+    return (
+        f"{decimal_text(plan.shuffled.epsilon)} with delta {float(plan.shuffled.delta):g} (if the shuffler and the "
+        f"curator work together, {local})"
+    )
 
 
 def _due(plan: Plan, standing: Standing, row: Acceptance, left: Fraction, now: float) -> str:
     if (row.answers + 1) * plan.epsilon > standing.lifetime:
         return "Its lifetime is spent: nothing more is asked of you."
-    if plan.epsilon > left:
-        return f"What is left of your limit is less than epsilon {_each(plan)}: nothing more is answered."
+    central = Cost.of_answer(plan).central
+    if central > left:
+        return f"What is left of your limit is less than epsilon {decimal_text(central)}: nothing more is answered."
     if standing.latest(now, row.phase) > row.window:
         return "An answer is due now."
     return f"The next answer is due at {moment_words(standing.end(row.window + 1, row.phase))}."
@@ -96,7 +149,8 @@ def explain_asking(plan: Plan, number: int) -> list[str]:
         "published. A plan made for you alone would be a name for you.",
         *_when(plan),
         f"{'One' if plan.standing else f'Round {number + 1} of {len(plan.rounds)}: one'} message of "
-        f"{report_bytes(round_)} bytes would leave this device, of the same size for all trips.",
+        f"{_leaving(plan, round_)} bytes would leave this device, of the same size for all trips.",
+        *shuffled_promise(plan),
         f"Your points are first reduced to {plan.grid.n} x {plan.grid.n} cells between ({x0:g}, {y0:g}) and "
         f"({x1:g}, {y1:g}); points outside count for the nearest cell. {_not_sent(round_)}",
     ]
@@ -112,7 +166,13 @@ def explain_asking(plan: Plan, number: int) -> list[str]:
 
 
 def explain_report(plan: Plan, data: bytes) -> list[str]:
-    """Explain the bytes of a report in words."""
+    """Explain the bytes of a report in words. Of a sealed report, nobody but the curator can read the content."""
+    if plan.shuffled is not None:
+        return [
+            f"The message, {len(data)} bytes: {data.hex()}",
+            f"It is sealed: only the curator can read the report of {report_bytes(plan.rounds[0])} bytes in it, and "
+            "the shuffler removes your name from it.",
+        ]
     report = Report.decode(data)
     lines = [
         f"The message, {len(data)} bytes: {data.hex()}",
@@ -127,6 +187,12 @@ def explain_report(plan: Plan, data: bytes) -> list[str]:
             lines.append(f"  {f'{place + 1}: ' if len(slots) > 1 else ''}{items}")
     lines.append("Each of these may be true or random; nobody who reads the message can tell which.")
     return lines
+
+
+def _leaving(plan: Plan, round_: Round) -> int:
+    """Return the number of bytes that leave the device."""
+    size = report_bytes(round_)
+    return size if plan.shuffled is None else sealed_bytes(size)
 
 
 def _when(plan: Plan) -> list[str]:
@@ -163,14 +229,24 @@ def _promise(plan: Plan, round_: Round) -> list[str]:
     if not round_.padded:
         return ["NOT PRIVATE: the size of the message depends on your trajectory."]
     ratio = float(round_.spent.exp())
-    sure = ratio / (1 + ratio)
+    reading = "after reading it" if plan.shuffled is None else "if shuffler and curator work together"
+    central = (
+        []
+        if plan.shuffled is None
+        else [
+            "Somebody who was 50 % sure of anything about your trajectory can be at most "
+            f"{sure(plan.shuffled.epsilon):.1f} % sure after reading everything that the curator gets, if shuffler and "
+            f"curator do not work together (apart from a chance of {float(plan.shuffled.delta):g}).",
+        ]
+    )
     return [
+        *central,
         f"Any message is at most {ratio:.3g} times as likely from you as from anybody else "
         "who takes part. Somebody who was 50 % sure of anything about your trajectory can be at most "
-        f"{100 * sure:.1f} % sure after reading it.",
+        f"{100 * ratio / (1 + ratio):.1f} % sure {reading}.",
         *(
             []
-            if plan.standing
+            if plan.standing or plan.shuffled
             else [f"All messages of this plan together cost at most epsilon {decimal_text(plan.epsilon)}."]
         ),
         "Not hidden: that you took part, when, and from which network address.",

@@ -15,131 +15,84 @@ costs epsilon.
 from __future__ import annotations
 
 import base64
-import binascii
-import json
 import os
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
+from ldptrace.device.book import UNREADABLE, Acceptance, Book, Cost, Entry, Limits, stored
 from ldptrace.device.storage import LedgerFile
 from ldptrace.errors import FormatError, InputError
-from ldptrace.protocol.exact import budget_fraction, decimal_text, epsilon_fraction
-from ldptrace.protocol.limits import MAX_LIFETIME
+from ldptrace.protocol.exact import budget_fraction, decimal_text
+from ldptrace.protocol.limits import MAX_EPSILON, MAX_LIFETIME
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
 from ldptrace.protocol.randomness import Source
-from ldptrace.protocol.records import Record
 from ldptrace.protocol.standing import Standing
 from ldptrace.protocol.trips import clock
-
-FORMAT = "ldptrace-ledger"
-VERSION = 1
-DEFAULT_LIMIT = "5"
-
-
-class Entry(Record):
-    """One answered round. `report` (base64) is stored until it is sent."""
-
-    root: str
-    epsilon: str
-    plan: str
-    round: int
-    report: str | None
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.root, str) or not isinstance(self.plan, str) or type(self.round) is not int:
-            raise ValueError("an entry has the ids of its root and its plan, and the number of its round")
-
-
-class Acceptance(Record):
-    """A standing plan that the person takes part in. `window` is the last window that was handled."""
-
-    plan: str
-    epsilon: str
-    phase: int
-    accepted: int
-    window: int
-    answers: int = 0
-    report: str | None = None
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.plan, str):
-            raise ValueError("a standing plan is named by its id")
-        whole = (self.phase, self.accepted, self.window, self.answers)
-        if any(type(value) is not int for value in whole) or self.phase < 0 or self.answers < 0:
-            raise ValueError(f"phase, accepted, window and answers must be whole numbers, got {whole}")
-
-    @property
-    def given(self) -> Fraction:
-        """Epsilon of all answers so far."""
-        return Fraction(self.epsilon) * self.answers
-
-
-class _Book(Record):
-    limit: Fraction
-    entries: tuple[Entry, ...] = ()
-    standing: tuple[Acceptance, ...] = ()
-
-    @property
-    def spent(self) -> Fraction:
-        """Epsilon of all answers: each chain of plans costs its epsilon once, and each answer to a standing plan costs
-        its epsilon."""
-        once = {entry.root: Fraction(entry.epsilon) for entry in self.entries}
-        return sum((*once.values(), *(row.given for row in self.standing)), Fraction(0))
-
-    def under(self, root: str) -> tuple[Entry, ...]:
-        """Return the answers to plans with this first round (root)."""
-        return tuple(entry for entry in self.entries if entry.root == root)
-
-    def accepted(self, plan: Plan) -> Acceptance | None:
-        return next((row for row in self.standing if row.plan == plan.id), None)
-
-    def with_standing(self, new: Acceptance) -> _Book:
-        """Return the ledger with this entry, which replaces an earlier entry for the same plan."""
-        if all(row.plan != new.plan for row in self.standing):
-            return self.changed(standing=(*self.standing, new))
-        return self.changed(standing=tuple(new if row.plan == new.plan else row for row in self.standing))
-
-    def check_limit(self, cost: Fraction) -> None:
-        if self.spent + cost > self.limit:
-            left = decimal_text(max(self.limit - self.spent, Fraction(0)))
-            raise PlanRefused(
-                Problem.PLAN_OVER_LIMIT,
-                f"the plan costs epsilon {decimal_text(cost)}, {left} is left of the limit "
-                f"{decimal_text(self.limit)}",
-            )
 
 
 class Ledger:
     """The ledger of a person: a file that records which plans were answered, and how much epsilon the answers cost.
 
     `limit` is the largest epsilon that the person allows for all plans together. A new ledger has the limit 5, unless
-    `limit` is given. For an existing ledger, `limit` replaces the old limit.
+    `limit` is given. For an existing ledger, `limit` replaces the old limit. The other arguments are about shuffled
+    plans, and replace what the person said before:
+
+    - `local_limit`: the largest epsilon of all plans together if shuffler and curator work together; 30, or the limit
+      if that is larger.
+    - `most_local`: the largest epsilon of one shuffled answer in that case; 6.
+    - `shuffled`: whether shuffled plans are answered at all.
 
     >>> import tempfile
     >>> ledger = Ledger(tempfile.mkdtemp() + "/ledger.json", limit="2.5")
-    >>> ledger.limit, ledger.spent
-    (Fraction(5, 2), Fraction(0, 1))
+    >>> ledger.limit, ledger.spent, ledger.limits.local_limit
+    (Fraction(5, 2), Fraction(0, 1), Fraction(30, 1))
     """
 
     def __init__(
-        self, path: str | os.PathLike[str] | LedgerFile, limit: float | str | Fraction | None = None
+        self,
+        path: str | os.PathLike[str] | LedgerFile,
+        limit: float | str | Fraction | None = None,
+        *,
+        local_limit: float | str | Fraction | None = None,
+        most_local: float | str | Fraction | None = None,
+        shuffled: bool | None = None,
     ) -> None:
         self.file = path if isinstance(path, LedgerFile) else LedgerFile(path)
-        self.new_limit = None if limit is None else budget_fraction(limit, MAX_LIFETIME, "a limit")
+        self.new_limits: dict[str, Any] = {
+            name: value if isinstance(value, bool) else budget_fraction(value, most, what)
+            for name, value, most, what in (
+                ("limit", limit, MAX_LIFETIME, "a limit"),
+                ("local", local_limit, MAX_LIFETIME, "a local limit"),
+                ("most_local", most_local, MAX_EPSILON, "the most epsilon of one shuffled answer"),
+                ("shuffled", shuffled, 1, ""),
+            )
+            if value is not None
+        }
 
     @property
     def path(self) -> str:
         return self.file.path
 
     @property
+    def limits(self) -> Limits:
+        """What the person allows."""
+        return self._read().limits
+
+    @property
     def limit(self) -> Fraction:
-        return self._read().limit
+        return self.limits.limit
+
+    @property
+    def cost(self) -> Cost:
+        """What all answers so far have cost: epsilon within the limit, delta, and epsilon within the local limit."""
+        return self._read().cost
 
     @property
     def spent(self) -> Fraction:
-        """Epsilon that all answers so far have cost."""
-        return self._read().spent
+        """Epsilon that all answers so far have cost; of shuffled answers, the central epsilon."""
+        return self.cost.central
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -165,6 +118,7 @@ class Ledger:
             raise InputError("a standing plan is answered window by window: its reports depend on the clock")
         with self.file.locked():
             book = self._read()
+            book.check_wanted(plan)
             earlier = book.under(plan.root)
             for entry in earlier:
                 if entry.round == round_number:
@@ -173,14 +127,20 @@ class Ledger:
                     return base64.b64decode(entry.report)
             if any(entry.plan not in plan.chain for entry in earlier):
                 raise PlanRefused(Problem.PLAN_FORKED)
-            book.check_limit(Fraction(0) if earlier else plan.epsilon)
+            book.check_local(plan)
+            book.check(Cost() if earlier else Cost.of_answer(plan))
             report = draw()
-            new = Entry(plan.root, decimal_text(plan.epsilon), plan.id, round_number, _text(report))
+            epsilon = decimal_text(plan.epsilon)
+            new = Entry(plan.root, epsilon, plan.id, round_number, stored(report), **_promised(plan))
             self._write(book.changed(entries=(*book.entries, new)))
             return report
 
     def accept(self, plan: Plan, now: float, source: Source | None = None) -> Acceptance:
-        """Begin to take part in a standing plan at the time `now` (Unix time), and draw the device's phase once."""
+        """Begin to take part in a standing plan at the time `now` (Unix time), and draw the device's phase once.
+
+        The epsilon of all answers to a shuffled plan counts within the local limit from now on, so the call raises
+        `PlanRefused` if it does not fit.
+        """
         with self.file.locked():
             return self._accept(plan, now, source)
 
@@ -208,11 +168,22 @@ class Ledger:
                     f"{decimal_text(standing.lifetime)}",
                 )
             book = self._read()
-            book.check_limit(plan.epsilon)
+            book.check_local(plan)
+            book.check(Cost.of_answer(plan))
             due = row.changed(window=window, answers=row.answers + 1, report=None)
             report = draw(due)
-            self._write(book.with_standing(due.changed(report=_text(report))))
+            self._write(book.with_standing(due.changed(report=stored(report))))
             return report
+
+    def waiting(self, plan: Plan) -> tuple[bytes, int | None] | None:
+        """Return the report to this plan that was not sent yet, and its window; None if there is none. A plan with
+        several rounds has the report of its newest answered round."""
+        book = self._read()
+        row = book.accepted(plan)
+        if row is not None:
+            return None if row.report is None else (base64.b64decode(row.report), row.window)
+        texts = [entry.report for entry in book.entries if entry.plan == plan.id and entry.report is not None]
+        return (base64.b64decode(texts[-1]), None) if texts else None
 
     def sent(self, plan: Plan, round_number: int, window: int | None = None) -> None:
         """Record that the server received the report of a round or window, and delete the bytes of the report."""
@@ -236,49 +207,39 @@ class Ledger:
     def _accept(self, plan: Plan, now: float, source: Source | None = None) -> Acceptance:
         """Return the entry of a plan. A new entry with its phase is stored on disk first."""
         standing, book = _standing(plan), self._read()
+        book.check_wanted(plan)
         known = book.accepted(plan)
         if known is not None:
             return known
+        total = Cost.of_acceptance(plan)
+        if plan.shuffled is not None:
+            book.check_local(plan)
+            book.check(total)
         phase = (source or Source()).below(standing.every)
         shown = clock(now)
         accepted = standing.start - 1 if shown is None else int(shown // 1)
         # Windows that ended before now are over: nothing could be said about them.
         over = max((accepted - standing.start - phase) // standing.every, -1)
-        new = Acceptance(plan.id, decimal_text(plan.epsilon), phase, accepted, over)
+        new = Acceptance(plan.id, decimal_text(plan.epsilon), phase, accepted, over, **_promised(plan))
+        if plan.shuffled is not None:
+            new = new.changed(total=decimal_text(total.local))
         self._write(book.with_standing(new))
         return new
 
-    def _read(self) -> _Book:
+    def _read(self) -> Book:
         """Read the ledger from disk. An unreadable file is an error, because an empty ledger would allow to spend
         epsilon twice."""
         text = self.file.read()
         if text is None:
-            return _Book(self.new_limit or epsilon_fraction(DEFAULT_LIMIT))
+            return Book(Limits(**self.new_limits))
         try:
-            data = json.loads(text)
-            if (data["format"], data["version"]) != (FORMAT, VERSION):
-                raise ValueError(f"expected format {FORMAT!r} version {VERSION}")
-            entries = tuple(Entry(**item) for item in data["entries"])
-            standing = tuple(Acceptance(**item) for item in data["standing"])
-            for epsilon, report in [(row.epsilon, row.report) for row in entries] + [
-                (row.epsilon, row.report) for row in standing
-            ]:
-                epsilon_fraction(epsilon)
-                base64.b64decode(report or "", validate=True)
-            stored = budget_fraction(data["limit"], MAX_LIFETIME, "a limit")
-            return _Book(stored if self.new_limit is None else self.new_limit, entries, standing)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, binascii.Error) as error:
+            book = Book.from_json(text)
+        except UNREADABLE as error:
             raise FormatError(f"the ledger {self.path} cannot be read: {error}") from None
+        return book.changed(limits=book.limits.changed(**self.new_limits))
 
-    def _write(self, book: _Book) -> None:
-        data = {
-            "format": FORMAT,
-            "version": VERSION,
-            "limit": decimal_text(book.limit),
-            "entries": [_plain(entry) for entry in book.entries],
-            "standing": [_plain(row) for row in book.standing],
-        }
-        self.file.write(json.dumps(data, indent=1))
+    def _write(self, book: Book) -> None:
+        self.file.write(book.to_json())
 
 
 def _standing(plan: Plan) -> Standing:
@@ -287,9 +248,8 @@ def _standing(plan: Plan) -> Standing:
     return plan.standing
 
 
-def _text(report: bytes) -> str:
-    return base64.b64encode(report).decode("ascii")
-
-
-def _plain(record: Record) -> dict[str, object]:
-    return {name: getattr(record, name) for name in record.fields}
+def _promised(plan: Plan) -> dict[str, Any]:
+    """Return what an entry holds of the central promise of a plan."""
+    if plan.shuffled is None:
+        return {}
+    return {"central": decimal_text(plan.shuffled.epsilon), "delta": decimal_text(plan.shuffled.delta)}

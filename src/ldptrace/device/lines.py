@@ -65,8 +65,7 @@ class Lines:
         if asked.get("accept"):
             self._reporter(plan, asked).accept(now)
         elif asked.get("sent"):
-            report = Report.decode(bytes.fromhex(asked["sent"]))
-            self._reporter(plan, asked).sent(report.round, report.window)
+            self._sent(self._reporter(plan, asked), bytes.fromhex(asked["sent"]))
         else:
             trips = [Recording(*recorded(trip)) for trip in asked["trips"]]
             if asked.get("check"):
@@ -75,6 +74,13 @@ class Lines:
                 return {"report": self._report(plan, asked, trips, now)}
             return {"reports": [self._report(plan, asked, trips, now) for _ in range(asked["count"])]}
         return {}
+
+    def _sent(self, reporter: Reporter, data: bytes) -> None:
+        if reporter.plan.shuffled is None:
+            report = Report.decode(data)
+            reporter.sent(report.round, report.window)
+        elif reporter.waiting() == data:
+            reporter.sent(0)
 
     def _report(self, plan: Plan, asked: Json, trips: list[Recording], now: float) -> str:
         if asked.get("ledger") is not None:

@@ -26,6 +26,7 @@ from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.reports import Report
 
 REPORTS_TYPE = "application/vnd.ldptrace.reports"
+SEALED_TYPE = "application/vnd.ldptrace.sealed"
 # Seconds until a server is given up.
 PATIENCE = 30.0
 # Bytes of a server's reason that are read.
@@ -67,6 +68,16 @@ def _parser() -> argparse.ArgumentParser:
         to.add_argument("--plan-id", help="refuse the plan unless this is its id")
         to.add_argument("--ledger", required=True, help="the file that remembers what you have said")
         to.add_argument("--limit", help="largest epsilon of all your answers together, from now on")
+        to.add_argument(
+            "--local-limit",
+            help="largest epsilon of all your answers together if a shuffler and a curator work together, from now on",
+        )
+        to.add_argument(
+            "--most-local", help="largest epsilon of one shuffled answer in that case, from now on"
+        )
+        to.add_argument(
+            "--shuffled", choices=("yes", "no"), help="whether you answer shuffled plans at all, from now on"
+        )
 
     explain = command(
         "explain",
@@ -87,7 +98,10 @@ def _parser() -> argparse.ArgumentParser:
     send = command("send", _send, "send a report, and note in the ledger that it arrived")
     add_plan(send)
     send.add_argument("--report", required=True, help="the report to send")
-    send.add_argument("--url", required=True, help="the campaign: https://host/v1/campaigns/NAME")
+    send.add_argument(
+        "--url",
+        help="the campaign: https://host/v1/campaigns/NAME; a shuffled plan names its shuffler itself",
+    )
     send.add_argument("--admission", help="the code with which the campaign admits you")
     send.add_argument(
         "--wait",
@@ -102,7 +116,13 @@ def _parser() -> argparse.ArgumentParser:
 def _reporter(given: argparse.Namespace, crs: str | None) -> Reporter:
     with open(given.plan, "rb") as file:
         document = file.read()
-    ledger = Ledger(given.ledger, given.limit)
+    ledger = Ledger(
+        given.ledger,
+        given.limit,
+        local_limit=given.local_limit,
+        most_local=given.most_local,
+        shuffled=None if given.shuffled is None else given.shuffled == "yes",
+    )
     return Reporter.from_document(document, plan_id=given.plan_id, crs=crs, ledger=ledger)
 
 
@@ -134,16 +154,37 @@ def _report(given: argparse.Namespace) -> int:
 def _send(given: argparse.Namespace) -> int:
     with open(given.report, "rb") as file:
         data = file.read()
-    reporter, report = _reporter(given, None), Report.decode(data)
+    reporter = _reporter(given, None)
+    address, number, window = _destination(reporter, given.url, data)
     # The moment of sending must not follow from the trip, nor from the end of a window.
     time.sleep(reporter.delay(given.wait))
-    refusal = post(given.url, data, given.admission)
+    kind = REPORTS_TYPE if reporter.plan.shuffled is None else SEALED_TYPE
+    refusal = post(address, data, given.admission, kind)
     if refusal is not None:
         sys.stderr.write(f"error: the report was not taken and is kept to be sent again: {refusal}\n")
         return 1
-    reporter.sent(report.round, report.window)
+    reporter.sent(number, window)
     sys.stderr.write(f"the report arrived; {_given(reporter)}\n")
     return 0
+
+
+def _destination(reporter: Reporter, url: str | None, data: bytes) -> tuple[str, int, int | None]:
+    """Return where a report goes, and the round and the window that it answers. A sealed report goes to the shuffler of
+    its plan and to nobody else."""
+    plan = reporter.plan
+    if plan.shuffled is None:
+        if url is None:
+            raise InputError("say where the report goes: --url https://host/v1/campaigns/NAME")
+        report = Report.decode(data)
+        return url, report.round, report.window
+    if url is not None:
+        raise InputError(f"a shuffled plan is sent to its shuffler, {plan.shuffled.address}: omit --url")
+    waiting = _ledger(reporter).waiting(plan)
+    if waiting is None or waiting[0] != data:
+        raise InputError("the file is not the report to this plan that the ledger holds to be sent")
+    window = waiting[1]
+    place = "" if window is None else f"/windows/{window}"
+    return f"{plan.shuffled.address.rstrip('/')}/v2/plans/{plan.id}{place}/reports", 0, window
 
 
 def _lines(given: argparse.Namespace) -> int:
@@ -162,15 +203,13 @@ class _AsAnswered(urllib.request.HTTPErrorProcessor):
     https_response = http_response
 
 
-def post(url: str, report: bytes, admission: str | None) -> str | None:
+def post(url: str, report: bytes, admission: str | None, kind: str = REPORTS_TYPE) -> str | None:
     """Send a report to the campaign at this address. Returns None if it is counted, now or before, otherwise the reason
     of the server."""
     if not re.match(r"https?://.", url):
         raise InputError(f"--url is the address of a campaign, https://host/v1/campaigns/NAME, got {url}")
     address = url if url.endswith("/reports") else url.rstrip("/") + "/reports"
-    headers = {"Content-Type": REPORTS_TYPE} | (
-        {} if admission is None else {"Ldptrace-Admission": admission}
-    )
+    headers = {"Content-Type": kind} | ({} if admission is None else {"Ldptrace-Admission": admission})
     request = urllib.request.Request(address, report, headers)
     try:
         with urllib.request.build_opener(_AsAnswered).open(request, timeout=PATIENCE) as answer:
@@ -203,7 +242,12 @@ def _ledger(reporter: Reporter) -> Ledger:
 
 def _given(reporter: Reporter) -> str:
     ledger = _ledger(reporter)
-    return f"epsilon {decimal_text(ledger.spent)} of {decimal_text(ledger.limit)} is spent"
+    cost, limits = ledger.cost, ledger.limits
+    text = f"epsilon {decimal_text(cost.central)} of {decimal_text(limits.limit)} is spent"
+    if reporter.plan.shuffled is None:
+        return text
+    local = f"{decimal_text(cost.local)} of {decimal_text(limits.local_limit)}"
+    return f"{text}; {local} if shuffler and curator work together"
 
 
 if __name__ == "__main__":

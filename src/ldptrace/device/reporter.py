@@ -6,8 +6,10 @@ import os
 import time
 from typing import Literal
 
+from ldptrace.device.book import Acceptance
 from ldptrace.device.checking import check_trips
-from ldptrace.device.ledger import Acceptance, Ledger
+from ldptrace.device.ledger import Ledger
+from ldptrace.device.sealing import Sealer
 from ldptrace.device.track import Points, Trips, occasion_among, occasion_of, recordings_of
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
@@ -25,7 +27,7 @@ class Reporter:
 
     A `ledger` is a file that records all answers and their epsilon. With a ledger, the device answers each round once,
     or each time window of a standing plan once, and stops at the person's limit of epsilon. Until a report is marked
-    as sent, every call returns the same bytes.
+    as sent, every call returns the same bytes. To a shuffled plan, these bytes are the sealed report.
 
     With the word `"none"` in place of a ledger, each call draws a new report. That is for measurements only. With
     `unpadded=True`, a reporter also accepts a plan in which the size of a report depends on the trip. A plan with
@@ -82,7 +84,7 @@ class Reporter:
         if standing is None:
 
             def fresh() -> bytes:
-                return self.draw_about(occasion_among(recordings_of(trips), grid), number)
+                return self._sealed(self.draw_about(occasion_among(recordings_of(trips), grid), number), None)
 
             return fresh() if self.ledger is None else self.ledger.answer(self.plan, number, fresh)
 
@@ -91,7 +93,7 @@ class Reporter:
             arrivals = [one.arrival for one in recordings]
             places = standing.eligible(arrivals, row.window, row.phase, row.accepted)
             occasion = occasion_among([recordings[place] for place in places], grid)
-            return self.draw_about(occasion, 0, window=row.window)
+            return self._sealed(self.draw_about(occasion, 0, window=row.window), row.window)
 
         return self._needed_ledger.answer_window(self.plan, _shown(now), of_window)
 
@@ -105,6 +107,12 @@ class Reporter:
         """Begin to take part in a standing plan at the time `now` (Unix time). The device chooses at random at which
         time of the day or week its time windows end."""
         return self._needed_ledger.accept(self.plan, _shown(now))
+
+    def _sealed(self, report: bytes, window: int | None) -> bytes:
+        """Return what leaves the device: the report, sealed for the curator if the plan is shuffled."""
+        if self.plan.shuffled is None:
+            return report
+        return Sealer.of_plan(self.plan.shuffled.key, self.plan.id).seal(report, window)
 
     @property
     def _needed_ledger(self) -> Ledger:
@@ -127,6 +135,11 @@ class Reporter:
         same round or time window again."""
         if self.ledger is not None:
             self.ledger.sent(self.plan, self.number(round_number), window)
+
+    def waiting(self) -> bytes | None:
+        """Return the report to this plan that is stored in the ledger and was not sent yet."""
+        found = None if self.ledger is None else self.ledger.waiting(self.plan)
+        return None if found is None else found[0]
 
     def draw(self, points: Points, number: int, source: Source | None = None) -> bytes:
         """Draw a new report about one trajectory, without a ledger."""

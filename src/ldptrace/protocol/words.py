@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 from ldptrace.protocol.exact import decimal_text
@@ -23,9 +24,9 @@ def explain(plan: Plan, users: int | None = None) -> list[str]:
     n = plan.grid.n
     lines = [
         f"Plan {plan.id[:12]}{'' if plan.campaign is None else f' of campaign {plan.campaign.name}'}, method "
-        f"{plan.method}: {n} x {n} cells, epsilon {decimal_text(plan.epsilon)} for each "
-        f"{'answer' if plan.standing else 'user'}.",
+        f"{plan.method}: {n} x {n} cells, {_costs(plan)} for each {'answer' if plan.standing else 'user'}.",
         *_messages(plan),
+        *shuffled_promise(plan),
     ]
     for number, round_ in enumerate(plan.rounds, start=1):
         lines += _round(number, round_, users)
@@ -52,6 +53,39 @@ def explain(plan: Plan, users: int | None = None) -> list[str]:
     return lines
 
 
+def shuffled_promise(plan: Plan) -> list[str]:
+    """What holds if shuffler and curator do not work together, and what if they do; nothing for a direct plan.
+
+    >>> from ldptrace.protocol.grid import Grid
+    >>> from ldptrace.protocol.seals import GENERATOR
+    >>> from ldptrace.protocol.shuffled import Shuffled
+    >>> row = Shuffled(GENERATOR, 8000, 0.9, 1e-8, "1.06", None, 1_800_000_000, "A club", "https://club.example")
+    >>> shuffled_promise(Plan.single_report(Grid((0, 0, 1, 1), 6), 4.2).changed(shuffled=row))[2]
+    'If they do, or if somebody fills a batch with forged reports, one answer still costs at most epsilon 4.2.'
+    """
+    shuffled = plan.shuffled
+    if shuffled is None:
+        return []
+    lines = [
+        f"Reports are sealed for the curator and go through a shuffler: {shuffled.operator}, {shuffled.address}. It "
+        f"hands over at least {shuffled.batch:,} reports at once, in random order and without senders, and cannot read "
+        "them.",
+        "If shuffler and curator do not work together, one answer costs at most epsilon "
+        f"{decimal_text(shuffled.epsilon)} with delta {float(shuffled.delta):g}, as long as "
+        f"{100 * float(shuffled.honest):g} % of these reports come from honest devices.",
+        "If they do, or if somebody fills a batch with forged reports, one answer still costs at most epsilon "
+        f"{decimal_text(plan.epsilon)}.",
+    ]
+    if plan.standing is not None and shuffled.lifetime is not None:
+        most = plan.standing.answers(plan.epsilon)
+        lines.append(
+            f"All {most} answers of a device together: epsilon {decimal_text(shuffled.lifetime)} with delta "
+            f"{float(most * shuffled.delta):g}; if shuffler and curator work together, epsilon "
+            f"{decimal_text(most * plan.epsilon)}."
+        )
+    return lines
+
+
 def standing_promise(plan: Plan) -> list[str]:
     """What holds for one trip, for a stretch of time, for a lifetime, and for habits.
 
@@ -61,26 +95,45 @@ def standing_promise(plan: Plan) -> list[str]:
     >>> standing_promise(plan)[1]
     'Any 7 days enter at most 2 answers: epsilon 2.'
     """
-    standing = plan.standing
+    standing, shuffled = plan.standing, plan.shuffled
     assert standing is not None
-    each, every = decimal_text(plan.epsilon), duration_words(standing.every)
+    every = duration_words(standing.every)
     meeting = -(-(standing.every + standing.recent) // standing.every)
     most = standing.answers(plan.epsilon)
     lines = [
-        f"Each trip enters at most one answer: epsilon {each}.",
-        f"Any {every} enter at most {meeting} answers: epsilon {decimal_text(meeting * plan.epsilon)}.",
+        f"Each trip enters at most one answer: {_costs(plan)}.",
+        f"Any {every} enter at most {meeting} answers: {_costs(plan, meeting)}.",
     ]
     if standing.recent < standing.every:
         short = duration_words(standing.every - standing.recent)
-        lines.append(f"Any {short} enter at most one answer: epsilon {each}.")
+        lines.append(f"Any {short} enter at most one answer: {_costs(plan)}.")
+    central = None if shuffled is None else shuffled.lifetime
+    whole = standing.lifetime if central is None else central
+    apart = "" if central is None else " if shuffler and curator do not work together"
     return [
         *lines,
         f"All answers of a device together, at most {most}, cost at most the lifetime of epsilon "
-        f"{decimal_text(standing.lifetime)}, and never more than the person's own limit.",
+        f"{decimal_text(whole)}{apart}, and never more than the person's own limit.",
         "A habit, such as the route to work, shows in many answers, so only the lifetime bounds what they reveal of "
-        "it: somebody who was 50 % sure of it can be at most "
-        f"{100 / (1 + math.exp(-standing.lifetime)):.1f} % sure after all of them.",
+        f"it: somebody who was 50 % sure of it can be at most {sure(whole):.1f} % sure after all of them{apart}.",
     ]
+
+
+def sure(epsilon: Fraction) -> float:
+    """Return how sure, in per cent, somebody can be afterwards who was 50 % sure before.
+
+    >>> round(sure(Fraction(1)), 1)
+    73.1
+    """
+    return 100 / (1 + math.exp(-epsilon))
+
+
+def _costs(plan: Plan, answers: int = 1) -> str:
+    """Return what this many answers cost, in both cases if the plan is shuffled."""
+    local = decimal_text(answers * plan.epsilon)
+    if plan.shuffled is None:
+        return f"epsilon {local}"
+    return f"epsilon {decimal_text(answers * plan.shuffled.epsilon)} (if shuffler and curator work together, {local})"
 
 
 def _messages(plan: Plan) -> list[str]:
