@@ -242,7 +242,7 @@ def test_points_every_so_many_seconds(simple: TimedModel, rng: np.random.Generat
         assert 0 < np.diff(after.t)[-1] <= 15.001 + 1e-6
         np.testing.assert_allclose(after.x, np.interp(after.t, before.t, before.x), atol=1e-6)
     with pytest.raises(InputError, match="interval"):
-        every(drawn, 0.0)
+        simple.sample(3, rng, interval=0.0)
     with pytest.raises(InputError, match="no times"):
         every(replace(drawn, t=None), 15.0)
 
