@@ -36,7 +36,8 @@ from ldptrace.products.sample import Numbers, Sample
 from ldptrace.products.zones import Squares
 from ldptrace.roads.matching import StreetIndex
 from ldptrace.roads.network import RoadNetwork
-from ldptrace.synthesis import Settings, run
+from ldptrace.settings import Settings
+from ldptrace.synthesis import run
 
 BOUNDS = (0.0, 0.0, CITY_SIDE, CITY_SIDE)
 SIDE = 4

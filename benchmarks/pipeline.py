@@ -16,7 +16,8 @@ import numpy as np
 
 from benchmarks.data import oldenburg
 from ldptrace.errors import PrivacyWarning
-from ldptrace.synthesis import Settings, run
+from ldptrace.settings import Settings
+from ldptrace.synthesis import run
 
 # The paper's efficiency table for Oldenburg: seconds per 1,000 trajectories.
 PUBLISHED = {

@@ -13,7 +13,8 @@ import numpy as np
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.generators import city
-from ldptrace.synthesis import Settings, run
+from ldptrace.settings import Settings
+from ldptrace.synthesis import run
 
 
 def repeated(trips: Trajectories, count: int) -> Trajectories:

@@ -50,8 +50,8 @@ from ldptrace.generators import city
 from ldptrace.io import read
 from ldptrace.models.path.model import PathModel
 from ldptrace.protocol.grid import Grid
+from ldptrace.settings import Settings
 from ldptrace.simulation import collect
-from ldptrace.synthesis import Settings
 from ldptrace.synthesis import run as synthesised
 
 PART, FEW = 500_000, 20_000

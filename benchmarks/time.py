@@ -25,7 +25,8 @@ from ldptrace.evaluation.metrics import Reference
 from ldptrace.evaluation.summary import Summary
 from ldptrace.models.time import DAY_PROFILE
 from ldptrace.protocol.grid import Grid
-from ldptrace.synthesis import Settings, run
+from ldptrace.settings import Settings
+from ldptrace.synthesis import run
 
 PACIFIC = "America/Los_Angeles"
 TIMES: tuple[Literal["auto", "off"], ...] = ("auto", "off")

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from ldptrace.core.running import Running
-from ldptrace.synthesis import Run, Settings, run
+from ldptrace.settings import Settings
+from ldptrace.synthesis import Run, run
 
 
 def run_method(real: Any, epsilon: float, **given: Any) -> Run:

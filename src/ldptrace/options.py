@@ -44,13 +44,19 @@ class Option:
     check: Check | None = None
     # Further names on the command line, such as -n.
     flags: tuple[str, ...] = ()
-    # The smallest number that is allowed, and the number that a value must be above.
+    # The smallest number that is allowed, and the numbers that a value must be above and below.
     least: float | None = None
     above: float | None = None
+    below: float | None = None
     # The type on the command line, where Python also takes other things.
     kind: Any = None
     # Lists the values, for completion in a shell.
     complete: Callable[[], list[str]] | None = None
+
+
+@dataclass(frozen=True)
+class NoOptions:
+    """The options of a method that has none."""
 
 
 def option(default: Any = MISSING, **about: Any) -> Any:
@@ -71,6 +77,10 @@ def settle(record: Any) -> None:
             value = found.parse(value)
         elif all(map(_is_simple, kinds)) and not any(_fits(value, kind) for kind in kinds):
             raise InputError(f"{entry.name} must be {_allowed(kinds)}, got {str(value)[:80]!r}")
+        if found.below is not None and not (found.above or 0) < value < found.below:
+            raise InputError(
+                f"{entry.name} must be between {found.above or 0:g} and {found.below:g}, got {str(value)[:80]}"
+            )
         if found.least is not None and not value >= found.least:
             raise InputError(f"{entry.name} must be at least {found.least:g}, got {value}")
         if found.above is not None and not value > found.above:
@@ -90,10 +100,21 @@ def decoded(record: Callable[..., Made], data: Mapping[str, Any], what: str = "k
     return record(**data)
 
 
+def chosen(name: str, record: Callable[..., Made], given: Mapping[str, Any]) -> Made:
+    """Make the record of the options of a method, and check them."""
+    known = sorted(entry.name for entry in fields(record))  # type: ignore[arg-type]
+    for other in sorted(given.keys() - set(known)):
+        raise InputError(f"method {name} has no option {other!r}; it has {known}")
+    made = record(**given)
+    settle(made)
+    return made
+
+
 def options_in(record: type) -> Iterator[tuple[Field[Any], Any]]:
     """Yield the options of a record with their types, and those of the records in it."""
     hints = _hints(record)
-    for entry in fields(record):
+    # Those of a base record come after the record's own.
+    for entry in sorted(fields(record), key=lambda entry: entry.kw_only is True):
         if "option" in entry.metadata:
             yield entry, hints[entry.name]
         elif is_dataclass(kind := hints[entry.name]) and isinstance(kind, type):

@@ -6,10 +6,11 @@ Names are listed without importing anybody's code. The code of a name runs when 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ldptrace.errors import InputError
+from ldptrace.options import NoOptions
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -37,8 +38,8 @@ class StreamMethod:
     summary: str
     public: str
     run: Callable[..., Any]
-    # Options that it understands, with their defaults.
-    options: dict[str, Any] = field(default_factory=dict)
+    # The record of its options: a frozen dataclass, whose fields have defaults.
+    options: type = NoOptions
 
 
 def installed(group: str) -> dict[str, EntryPoint]:

@@ -9,131 +9,33 @@ import os
 import warnings
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import date as Date
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from ldptrace.core.drawing import Drawing, day_of
-from ldptrace.core.outside import leak_of
-from ldptrace.core.reading import CUT, Outside, Reading
+from ldptrace.core.drawing import Drawing, OffStreets, Points
+from ldptrace.core.reading import CUT, Outside
 from ldptrace.core.running import Mode, Running, UnitName
 from ldptrace.core.stages import Stages
 from ldptrace.core.times import zone_words
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.curator.facts import Facts
 from ldptrace.engines.base import Crowd, Draw, Made
 from ldptrace.engines.opening import open_crowd
 from ldptrace.errors import DataWarning, InputError, NoiseWarning, PrivacyWarning
 from ldptrace.io.account import Account
 from ldptrace.io.atomic import check_folder, is_folder
 from ldptrace.io.formats import for_writing
-from ldptrace.methods import DEFAULT, Job, Method, Synthesis, method
+from ldptrace.methods import DEFAULT, Job, Method, Synthesis
 from ldptrace.methods.pilot import Pilot, run_pilot
 from ldptrace.methods.public import Public, refuse_same_file
 from ldptrace.methods.release import Release
 from ldptrace.protocol.exact import decimal_text, epsilon_fraction
-from ldptrace.protocol.grid import Bounds, Grid, checked_cells
+from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.protocol.words import explain
+from ldptrace.settings import Settings
 from ldptrace.simulation.streams import EXPERIMENT, Streams
 from ldptrace.simulation.unit import Unit
-
-# Options of a method that are facts of its plan.
-OF_METHODS = frozenset({"mean_trip", "most_moves", "cap", "shares", "time", "week", "centre"})
-# Options that are public knowledge, given as files or as what they hold.
-PUBLIC = ("area", "roads", "routes")
-BOUNDS_LEAK = "the bounds were taken from the raw data, so they reveal its outermost points"
-
-
-@dataclass(frozen=True, eq=False)
-class Settings:
-    """All settings of a synthesis. They are checked before any data is read.
-
-    `options` are options of the method. `grid="auto"` means 6 x 6 cells for the methods of the paper; for
-    `single-report`, `ldptrace.curator.planning` chooses the grid. With a `pilot`, this share of the users is asked
-    first how far they travel, and their reports decide the grid and the number of items per report.
-    """
-
-    epsilon: float
-    reading: Reading = field(default_factory=Reading)
-    bounds_from_data: bool = False
-    method: str | Method = DEFAULT
-    grid: int | Literal["auto"] = "auto"
-    pilot: float | None = None
-    count: int | None = None
-    seed: int | None = None
-    sample_seed: int | None = None
-    simulation: Mode = "counts"
-    unit: UnitName = "user"
-    time: Literal["auto", "off"] = "auto"
-    date: Date | str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-    @staticmethod
-    def of(epsilon: float, **given: Any) -> Settings:
-        """Make settings from one list of options: of the synthesis, of reading and of the method. None means "not
-        given"."""
-        given = {name: value for name, value in given.items() if value is not None}
-        options = dict(given.pop("options", {}))
-        own = {name: given.pop(name) for name in _OWN & given.keys()}
-        reading = {name: given.pop(name) for name in _READING & given.keys()}
-        if reading:
-            own["reading"] = replace(own.get("reading", Reading()), **reading)
-        return Settings(epsilon, **own, options=options | given)
-
-    def __post_init__(self) -> None:
-        epsilon_fraction(self.epsilon)
-        self._check_choices()
-        self._check_options()
-        if self.grid != "auto":
-            checked_cells(self.grid)
-        if self.date is not None:
-            day_of(self.date)
-        if self.reading.bounds is None and not self.bounds_from_data:
-            raise InputError(
-                "give the public bounds of the area (--bounds X0,Y0,X1,Y1), or --bounds-from-data to take them from "
-                "the raw data, which is not private; ldptrace inspect shows them"
-            )
-
-    def _check_choices(self) -> None:
-        for name, value, allowed in (
-            ("simulation", self.simulation, ("counts", "devices")),
-            ("time", self.time, ("auto", "off")),
-            ("unit", self.unit, ("user", "trip")),
-        ):
-            if value not in allowed:
-                raise InputError(f"{name} must be {' or '.join(allowed)}, got {value!r}")
-        if self.count is not None and self.count < 0:
-            raise InputError(f"the number of synthetic trajectories must not be negative, got {self.count}")
-
-    def _check_options(self) -> None:
-        """Raise an error for an option that the method does not have."""
-        known = self.recipe.options
-        for name in sorted(set(self.options) - set(known)):
-            raise InputError(f"method {self.recipe.name} has no option {name!r}; it has {sorted(known)}")
-        if self.pilot is not None and "mean_trip" not in known:
-            raise InputError(f"method {self.recipe.name} has nothing to choose by a pilot")
-        Drawing(self.options.get("spacing"), self.options.get("interval"))
-
-    @cached_property
-    def recipe(self) -> Method:
-        """The method as an object."""
-        return self.method if isinstance(self.method, Method) else method(self.method)
-
-    @property
-    def leaks(self) -> str | None:
-        """What weakens the promise, in words, or None. It depends on the settings, never on the data."""
-        named = (
-            self.recipe.leak(dict(self.options)),
-            BOUNDS_LEAK if self.reading.bounds is None else None,
-            leak_of(self.reading.outside),
-        )
-        return "; ".join(leak for leak in named if leak) or None
-
-
-_OWN = {entry.name for entry in fields(Settings)} - {"epsilon", "options"}
-_READING = {entry.name for entry in fields(Reading)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -234,9 +136,9 @@ def synthesize(
     routes: Any = None,
     spacing: float | None = None,
     interval: float | None = None,
-    off_streets: Literal["auto", "never"] | None = None,
+    off_streets: OffStreets = "auto",
     time: Literal["auto", "off"] = "auto",
-    week: bool | None = None,
+    week: bool = False,
     centre: tuple[float, float] | None = None,
     date: Date | str | None = None,
     timezone: str | None = None,
@@ -322,13 +224,14 @@ def run(
     stages, running = stages or Stages(), running or Running()
     if target is not None:
         running = _checked_target(Path(target), to, running)
-    refuse_same_file(real, **{name: settings.options.get(name) for name in PUBLIC})
+    ways = settings.ways
+    refuse_same_file(real, area=ways.area, roads=ways.roads, routes=ways.routes)
     if settings.leaks:
         warnings.warn(f"this is not eps-LDP: {settings.leaks}", PrivacyWarning, stacklevel=3)
     streams = Streams.of(settings.seed, settings.sample_seed)
     with ExitStack() as resources:
         with stages("read the map"):
-            public = Public.of(**{name: settings.options.get(name) for name in PUBLIC})
+            public = Public.of(ways.area, ways.roads, ways.routes)
         with stages("read"):
             recipe = settings.recipe
             crowd, engine = open_crowd(real, settings.reading, running, resources, passes=recipe.has_model)
@@ -364,26 +267,17 @@ def _learned(
 ) -> Run:
     """Do everything up to the fitted model. The trips are drawn later."""
     bounds = settings.reading.bounds or crowd.whole().bounds()
-    options = _with_time(settings, crowd)
-    drawing = _drawing(settings, crowd, options)
+    time = settings.asks_time(timed=crowd.timed)
+    drawing = _drawing(settings, crowd, time=time)
     crs = crowd.crs or public.crs
     public.check(bounds, crs)
     pilot: Pilot | None = None
     if settings.pilot is not None:
         with stages("pilot"):
             pilot = run_pilot(crowd, settings.epsilon, bounds, settings.pilot, streams.devices)
-        options = {"mean_trip": pilot.trip * max(bounds[2] - bounds[0], bounds[3] - bounds[1])} | options
     users = crowd.users - (0 if pilot is None else pilot.users)
-    facts = Facts(
-        users,
-        settings.epsilon,
-        bounds,
-        crs,
-        settings.grid,
-        method=settings.recipe.name,
-        for_map=public.ways is not None,
-        **{name: value for name, value in options.items() if name in OF_METHODS},
-    )
+    mean_trip = None if pilot is None else pilot.trip * max(bounds[2] - bounds[0], bounds[3] - bounds[1])
+    facts = settings.facts(users, bounds, crs, time=time, mean_trip=mean_trip)
     grid, noise = facts.map_grid(), facts.noise()
     if noise:
         warnings.warn(noise, NoiseWarning, stacklevel=4)
@@ -396,7 +290,7 @@ def _learned(
         streams.sampling,
         settings.simulation,
         stages,
-        options,
+        settings.options,
         None if pilot is None else pilot.rest,
         public,
         crs,
@@ -427,25 +321,16 @@ def _learned(
     return replace(done, release=Release(synthesis.model, drawing, crs, done.privacy()))
 
 
-def _with_time(settings: Settings, crowd: Crowd) -> dict[str, Any]:
-    """Return the options of the method. Questions about time are added if the data have times and `time` is not
-    "off"."""
-    options = {name: value for name, value in settings.options.items() if name not in PUBLIC}
-    can = "time" in settings.recipe.options and not options.get("shares")
-    asks = settings.time == "auto" and can and crowd.timed
-    if asks and options.get("week") and not crowd.dated:
-        raise InputError("the day of the week is not known: the input has times of day without a date")
-    return {"time": True} | options if asks else options
-
-
-def _drawing(settings: Settings, crowd: Crowd, options: Mapping[str, Any]) -> Drawing:
+def _drawing(settings: Settings, crowd: Crowd, *, time: bool) -> Drawing:
     """Return how synthetic trips are drawn: spacing, interval, day and time zone."""
-    if settings.date is not None and not options.get("time"):
+    if time and settings.options.week and not crowd.dated:
+        raise InputError("the day of the week is not known: the input has times of day without a date")
+    if settings.date is not None and not time:
         raise InputError(
             "a date needs times: the method does not ask for any, the input has none, or time is off"
         )
-    day = None if settings.date is None else day_of(settings.date)
-    return Drawing(options.get("spacing"), options.get("interval"), day, crowd.timezone)
+    points = settings.options if isinstance(settings.options, Points) else Points()
+    return Drawing(points.spacing, points.interval, settings.date, crowd.timezone)
 
 
 def _publication(done: Run, crowd: Crowd, streams: Streams) -> tuple[Draw, dict[str, Any]]:

@@ -18,7 +18,7 @@ from road_kit import lattice_roads
 def test_the_demo_makes_everything(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(single_report.OPTIONS, "library", 5_000)
+    monkeypatch.setitem(single_report.Options.__init__.__kwdefaults__, "library", 5_000)
     assert status("demo", "--out", tmp_path, "--users", 1000) == 0
     assert len(lt.read(tmp_path / "synthetic.parquet")) == 1000
     card = json.loads((tmp_path / "scorecard.json").read_text())

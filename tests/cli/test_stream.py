@@ -69,9 +69,3 @@ def test_another_method_says_nothing_of_our_presence(trips: str, tmp_path: Path)
     result = run("stream", trips, "-o", out, "--epsilon", "1", "--tick", "60", *AREA, "--method", "lpd")
     assert result.exception is None, result.output
     assert "presence" not in result.output.splitlines()[-1]
-
-
-def test_methods_complete() -> None:
-    from ldptrace.cli import stream
-
-    assert {"single-report", "retrasyn", "lpd", "lpa"} <= set(stream.method_names())

@@ -270,14 +270,6 @@ def test_ctrl_c_in_the_middle_of_a_fit_leaves_nothing_behind(trips: Path, tmp_pa
     assert list(aside.iterdir()) == []
 
 
-def test_the_help_names_every_method_of_the_package() -> None:
-    from ldptrace import methods
-    from ldptrace.cli import synthesize
-
-    assert set(methods.METHODS) <= set(re.findall(r"[a-z-]+", synthesize.MethodOption.__metadata__[0].help))
-    assert synthesize.method_names() == methods.names()
-
-
 @pytest.mark.slow
 def test_the_zone_of_the_input_is_named_and_stored(
     trips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

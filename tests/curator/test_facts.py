@@ -72,13 +72,13 @@ def test_texts_and_values_are_the_same_facts() -> None:
 
 def test_epsilon_is_exact_and_degrees_become_metres() -> None:
     assert str(Facts(1000, "0.1", BOX, grid=4, crs="EPSG:25833").plan().epsilon) == "1/10"
-    made = Facts(1000, "1", WORLD, "EPSG:4326", 4, time=True).plan()
+    made = Facts(1000, "1", WORLD, "EPSG:4326", grid=4, time=True).plan()
     [pace] = [ask.question for ask in made.rounds[0].asks if isinstance(ask.question, Pace)]
     assert pace.y_scale == pytest.approx(111_320_000, rel=0.01)
 
 
 def test_a_coordinate_system_that_only_data_can_describe_is_left_to_the_data() -> None:
-    assert Facts(1000, 1, BOX, 'PROJCS["x"]', 4).plan().crs is None
+    assert Facts(1000, 1, BOX, 'PROJCS["x"]', grid=4).plan().crs is None
     with pytest.raises(InputError, match="named like EPSG:4326"):
         Facts(1000, 1, BOX, "EPSG 4326")
 

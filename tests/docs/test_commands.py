@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from ldptrace import methods
 from ldptrace.cli import application
-from ldptrace.cli.stream import method_names as stream_names
+from ldptrace.streams.settings import method_names as stream_names
 from site_kit import hooks
 
 pytest.importorskip("mkdocs")

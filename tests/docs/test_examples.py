@@ -160,7 +160,7 @@ os.dup2(said, 2)
 from ldptrace.methods import single_report
 from ldptrace.models.routes import model
 from ldptrace.products import sample
-single_report.OPTIONS["library"] = model.FEWEST = 5_000
+single_report.Options.__init__.__kwdefaults__["library"] = model.FEWEST = 5_000
 sample.DRAWN = 20_000
 
 def command(line):

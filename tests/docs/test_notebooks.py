@@ -13,7 +13,7 @@ FOLDER = Path(__file__).parents[2] / "docs" / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 # A library of routes and the sets are smaller than a reader's, of whose time they take the most.
 SMALLER = {"city": ("city(20_000", "city(2_000"), "gps-logs": ("trips(12_000", "trips(2_000")}
-HASTE = "from ldptrace.methods import single_report\n\nsingle_report.OPTIONS['library'] = 5_000"
+HASTE = "from ldptrace.methods import single_report\n\nsingle_report.Options.__init__.__kwdefaults__['library'] = 5_000"
 
 
 def test_there_are_two() -> None:

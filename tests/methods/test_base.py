@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -9,10 +9,16 @@ from conftest import random_paths
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import place
 from ldptrace.engines.local import Memory
-from ldptrace.errors import PlanError
+from ldptrace.errors import InputError, PlanError
 from ldptrace.methods.base import Job, Method, Synthesis
+from ldptrace.options import NoOptions, option
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
+
+
+@dataclass(frozen=True)
+class Hides:
+    hide: bool = option(False, help="Whether to hide it.")
 
 
 @pytest.fixture
@@ -60,8 +66,17 @@ def test_jobs_made_from_one_job_share_its_epsilon(job: Job, grid: Grid) -> None:
 
 
 def test_leaks_are_closed_by_their_option() -> None:
-    leaky = Method("a", "", lambda job: Synthesis(), leaks="it shows", closed_by="hide")
-    assert leaky.leak({}) == leaky.leak({"hide": False}) == "it shows"
-    assert leaky.leak({"hide": True}) is None
-    assert Method("b", "", lambda job: Synthesis(), leaks="it shows").leak({"hide": True}) == "it shows"
-    assert Method("c", "", lambda job: Synthesis()).leak({}) is None
+    leaky = Method("a", "", lambda job: Synthesis(), leaks="it shows", options=Hides, closed_by="hide")
+    assert leaky.leak(Hides()) == "it shows"
+    assert leaky.leak(Hides(hide=True)) is None
+    assert Method("b", "", lambda job: Synthesis(), leaks="it shows").leak(Hides(hide=True)) == "it shows"
+    assert Method("c", "", lambda job: Synthesis()).leak(NoOptions()) is None
+
+
+def test_options_are_checked_by_their_record() -> None:
+    method = Method("a", "", lambda job: Synthesis(), options=Hides)
+    assert method.chosen({"hide": True}) == Hides(hide=True)
+    with pytest.raises(InputError, match=r"method a has no option 'seek'; it has \['hide'\]"):
+        method.chosen({"seek": True})
+    with pytest.raises(InputError, match="hide must be true or false, got 'often'"):
+        method.chosen({"hide": "often"})

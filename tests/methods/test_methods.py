@@ -99,7 +99,7 @@ def test_mistakes_get_one_clear_sentence(real: Trajectories) -> None:
         synthesize(real, 1.0, bounds=BOUNDS, method="paper", options={"colour": 1})
     with pytest.raises(InputError, match="there are no trajectories"):
         synthesize(Trajectories.from_lists([]), 1.0, bounds=BOUNDS)
-    with pytest.raises(InputError, match="must not be negative"):
+    with pytest.raises(InputError, match="count must be at least 0"):
         synthesize(real, 1.0, bounds=BOUNDS, count=-1)
     with pytest.raises(InputError, match="counts or devices"):
         synthesize(real, 1.0, bounds=BOUNDS, simulation="guess")  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from ldptrace.streams.settings import Settings, other_method
 def test_settings_are_checked_before_anything_is_read() -> None:
     with pytest.raises(InputError, match="tick must be"):
         Settings(0.0)
-    with pytest.raises(InputError, match="hidden or shown"):
+    with pytest.raises(InputError, match="presence must be hidden or shown"):
         Settings(1.0, presence="seen")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="every does not apply"):
         Settings(1.0, every=10.0, presence="shown")

@@ -45,8 +45,9 @@ def demo(
     from ldptrace.io import write
     from ldptrace.protocol.exact import epsilon_fraction
     from ldptrace.roads import write_roads
+    from ldptrace.settings import Settings
     from ldptrace.simulation.streams import EXPERIMENT
-    from ldptrace.synthesis import Settings, run
+    from ldptrace.synthesis import run
 
     epsilon_fraction(epsilon)
     out.mkdir(parents=True, exist_ok=True)

@@ -21,18 +21,19 @@ def with_options(
     without: tuple[str, ...] = (),
     partial: tuple[str, ...] = (),
     defaults: Mapping[str, Any] | None = None,
-    **records: type,
+    **records: type | tuple[type, ...],
 ) -> Callable[[Command], Command]:
     """Give a command the options of records. The command gets each record as the parameter of this name.
 
-    A record that is named in `partial` need not be complete: the command gets a dictionary of the options that were
-    given. Options in `without` are omitted; `only` names those that are not.
-    A command may have `defaults` of its own.
+    Of several records under one name the command gets a dictionary of the options that were given; also of a record
+    that is named in `partial`, which need not be complete. Options in `without` are omitted; `only` names those that
+    are not. A command may have `defaults` of its own.
     """
     groups = {
         name: {
             entry.name: (entry, kind)
-            for entry, kind in options_in(record)
+            for part in (record if isinstance(record, tuple) else (record,))
+            for entry, kind in options_in(part)
             if entry.name not in without and (only is None or entry.name in only)
         }
         for name, record in records.items()
@@ -57,12 +58,13 @@ def with_options(
             made: dict[str, Any] = {}
             for name, options in groups.items():
                 values = {key: given[key] for key in options}
-                if name in partial:
+                record = records[name]
+                if name in partial or isinstance(record, tuple):
                     made[name] = {
                         key: value for key, value in values.items() if value != _default(options[key][0])
                     }
                 else:
-                    made[name] = from_options(records[name], values)
+                    made[name] = from_options(record, values)
             own = inspect.signature(command).parameters
             command(**{name: value for name, value in given.items() if name in own}, **made)
 

@@ -3,36 +3,29 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal, Self, TextIO
+from typing import Annotated, Self, TextIO
 
 import typer
 
 from ldptrace.cli.common import (
     ForceOption,
     InputArgument,
-    OffStreetsOption,
     Progress,
-    RoadsOption,
-    RoutesOption,
     ToOption,
     check_outputs,
     note,
 )
 from ldptrace.cli.reading import read_input, with_reading
-from ldptrace.cli.synthesize import AreaOption, MethodOptions, parse_options, whole_number
+from ldptrace.cli.synthesize import MethodOptions, parse_options
+from ldptrace.core.drawing import Ways
 from ldptrace.core.reading import Reading
 from ldptrace.errors import InputError
-from ldptrace.plugins import STREAMS, installed
-from ldptrace.protocol.grid import checked_cells
+from ldptrace.streams.settings import Settings
 
 
-def method_names() -> list[str]:
-    """Return the names of all methods for streams, for completion in a shell."""
-    return ["single-report", *installed(STREAMS)]
-
-
-@with_reading()
+@with_reading(settings=Settings, ways=Ways)
 def stream(
     source: InputArgument,
     output: Annotated[Path, typer.Option("-o", "--out", help="File for the synthetic trips.")],
@@ -40,60 +33,9 @@ def stream(
         float,
         typer.Option(help="Epsilon, the privacy budget of each answer of a device; smaller is more private."),
     ],
-    tick: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS",
-            help="Seconds between two positions of a traveller (the length of a time step, or tick).",
-        ),
-    ],
     reading: Reading,
-    every: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DURATION",
-            help="With --presence hidden, time between two answers of a device, such as 7d; by default each "
-            "device answers once.",
-        ),
-    ] = None,
-    step: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DURATION",
-            help="Time between two fits of the model, such as 1h; by default 50 times the value of --tick.",
-        ),
-    ] = None,
-    remember: Annotated[
-        str,
-        typer.Option(
-            metavar="auto|forever|DURATION",
-            help="Age at which a report has half the weight of a new one, such as 2h; auto: chosen so that "
-            "older reports best predict newer ones; forever: equal weights.",
-        ),
-    ] = "auto",
-    presence: Annotated[
-        Literal["hidden", "shown"],
-        typer.Option(
-            help="hidden: devices answer at random moments, so the server does not learn who is "
-            "travelling; shown: devices answer after each trip, which reveals when they travel."
-        ),
-    ] = "hidden",
-    area: AreaOption = None,
-    roads: RoadsOption = None,
-    routes: RoutesOption = None,
-    off_streets: OffStreetsOption = "auto",
-    grid: Annotated[
-        str,
-        typer.Option(metavar="N|auto", help="Number of cells per side of the grid; auto chooses the number."),
-    ] = "auto",
-    method: Annotated[
-        str,
-        typer.Option(
-            autocompletion=method_names,
-            help="Method (see the page Methods): single-report, retrasyn, "
-            "lpd, lpa, or a method of an installed package.",
-        ),
-    ] = "single-report",
+    settings: Settings,
+    ways: Ways,
     option: MethodOptions = None,
     live: Annotated[
         Path | None,
@@ -101,14 +43,6 @@ def stream(
             metavar="FILE",
             help="File for the positions of the synthetic travellers, with one line of JSON for each "
             "time step (see --tick); - writes to standard output.",
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="Seed of all random numbers, to repeat an experiment exactly. Never publish a result "
-            "that was made with a seed.",
         ),
     ] = None,
     to: ToOption = None,
@@ -120,12 +54,9 @@ def stream(
     """
     from ldptrace.core.times import zone_words
     from ldptrace.core.words import count
-    from ldptrace.curator.memory import remembered
     from ldptrace.io.formats import for_writing
     from ldptrace.methods.public import Public, refuse_same_file
     from ldptrace.protocol.exact import epsilon_fraction
-    from ldptrace.protocol.units import seconds_of
-    from ldptrace.streams import Settings
     from ldptrace.streams import stream as play
 
     for_writing(output, to)
@@ -133,25 +64,14 @@ def stream(
     epsilon_fraction(epsilon)
     if reading.bounds is None:
         raise InputError("give the public bounds of the area with --bounds X0,Y0,X1,Y1")
-    settings = Settings(
-        tick,
-        None if step is None else float(seconds_of(step)),
-        None if every is None else float(seconds_of(every)),
-        remembered(remember),
-        presence,
-        "auto" if grid == "auto" else checked_cells(whole_number("--grid", grid)),
-        method,
-        seed,
-        parse_options(option or []),
-        off_streets,
-    )
-    refuse_same_file(source, roads=roads, routes=routes)
+    settings = replace(settings, options=parse_options(option or []))
+    refuse_same_file(source, roads=ways.roads, routes=ways.routes)
     with Progress() as stages:
         with stages("read"):
             real = read_input(source, reading)
             if real.has_dates or real.timezone:
                 note(zone_words(real.timezone, dates=real.has_dates))
-            public = Public.of(area, roads, routes)
+            public = Public.of(ways.area, ways.roads, ways.routes)
         with stages("play and write"), _Log(live) as log:
             found = play(
                 real,
@@ -168,10 +88,10 @@ def stream(
     for said in found.notes:
         note(said)
     ours = settings.other is None
-    how = f", presence {presence}" if ours else ""
+    how = f", presence {settings.presence}" if ours else ""
     steps = f" in {count(len(found.steps), 'step')}" if ours else ""
     note(
-        f"{count(found.count, 'synthetic trip')}{steps}, method {method}{how}, epsilon {epsilon:g}: {output}"
+        f"{count(found.count, 'synthetic trip')}{steps}, method {settings.method}{how}, epsilon {epsilon:g}: {output}"
     )
 
 

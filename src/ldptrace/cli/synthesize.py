@@ -4,44 +4,30 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ldptrace.cli.common import (
-    CentreOption,
-    DateOption,
     ForceOption,
     InputArgument,
-    IntervalOption,
     JsonOption,
-    OffStreetsOption,
     Progress,
-    RoadsOption,
-    RoutesOption,
-    SpacingOption,
     ToOption,
-    WeekOption,
     check_outputs,
     note,
-    parse_centre,
     typed_path,
     write_text,
 )
-from ldptrace.cli.reading import with_reading
-from ldptrace.core.reading import Reading
+from ldptrace.cli.options import with_options
+from ldptrace.core.drawing import Points, Ways
 from ldptrace.core.running import Running
+from ldptrace.curator.facts import Asked
 from ldptrace.errors import InputError
+from ldptrace.settings import Settings
 
 if TYPE_CHECKING:
     from ldptrace.synthesis import Run
-
-
-def method_names() -> list[str]:
-    """Return the names of all methods, for completion in a shell."""
-    from ldptrace import methods
-
-    return methods.names()
 
 
 OutputOption = Annotated[
@@ -54,67 +40,9 @@ OutputOption = Annotated[
         help="File for the synthetic trips; - writes to standard output.",
     ),
 ]
-EpsilonOption = Annotated[
-    float, typer.Option(help="Epsilon, the privacy budget of each user; smaller is more private.")
-]
-MethodOption = Annotated[
-    str,
-    typer.Option(
-        autocompletion=method_names,
-        help="Method (see the page Methods): single-report, paper, "
-        "paper-unpadded, randsyn, combtran, noadapt, adatrace, dpt, ngram, ngram-full, privtrace, or a "
-        "method of an installed package.",
-    ),
-]
-GridOption = Annotated[
-    str, typer.Option(metavar="N|auto", help="Number of cells per side of the grid; auto chooses the number.")
-]
-BoundsFromDataOption = Annotated[
-    bool,
-    typer.Option(
-        "--bounds-from-data",
-        help="Without --bounds, use the smallest rectangle around the real trips, which reveals their "
-        "outermost points.",
-    ),
-]
-CountOption = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        help="Number of synthetic trips; by default the number of devices with a trip inside the "
-        "bounds, estimated from the reports.",
-    ),
-]
 MethodOptions = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME=VALUE", help="Set an option of the method; may be given several times."),
-]
-AreaOption = Annotated[
-    Path | None,
-    typer.Option(
-        help="GeoJSON file of public polygons, such as land; synthetic trips stay inside the polygons."
-    ),
-]
-TimeOption = Annotated[
-    Literal["auto", "off"],
-    typer.Option(
-        help="auto: ask users for departure time and speed if the input has times; off: do not ask "
-        "about time."
-    ),
-]
-PilotOption = Annotated[
-    float | None,
-    typer.Option(
-        help="Fraction of the users, such as 0.05, who are asked first how far they travel; their "
-        "answers help to choose the grid."
-    ),
-]
-SimulationOption = Annotated[
-    Literal["counts", "devices"],
-    typer.Option(
-        help="counts: simulate only the sums of all reports, which is fast; devices: simulate each "
-        "single report."
-    ),
 ]
 ModelOption = Annotated[
     Path | None,
@@ -122,50 +50,20 @@ ModelOption = Annotated[
         help="Also save the fitted model in this file (.npz), from which `ldptrace sample` draws trips."
     ),
 ]
-SeedOption = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        help="Seed of all random numbers, to repeat an experiment exactly. Never publish a result "
-        "that was made with a seed.",
-    ),
-]
-UnitOption = Annotated[
-    Literal["user", "trip"],
-    typer.Option(
-        help="What epsilon protects if the input has user ids; user: each user with all trips; trip: "
-        "each single trip."
-    ),
-]
 
 
-@with_reading(running=Running)
+@with_options(
+    without=("min_points", "sample_seed"),
+    given=(Settings, Points, Ways, Asked),
+    running=Running,
+)
 def synthesize(
     source: InputArgument,
     output: OutputOption,
-    epsilon: EpsilonOption,
-    reading: Reading,
+    given: dict[str, Any],
     running: Running,
-    method: MethodOption = "single-report",
-    grid: GridOption = "auto",
-    bounds_from_data: BoundsFromDataOption = False,
-    count: CountOption = None,
     option: MethodOptions = None,
-    area: AreaOption = None,
-    roads: RoadsOption = None,
-    routes: RoutesOption = None,
-    spacing: SpacingOption = None,
-    interval: IntervalOption = None,
-    off_streets: OffStreetsOption = "auto",
-    time: TimeOption = "auto",
-    week: WeekOption = False,
-    centre: CentreOption = None,
-    date: DateOption = None,
-    pilot: PilotOption = None,
-    simulation: SimulationOption = "counts",
     model: ModelOption = None,
-    seed: SeedOption = None,
-    unit: UnitOption = "user",
     to: ToOption = None,
     json_file: JsonOption = None,
     force: ForceOption = False,
@@ -176,33 +74,11 @@ def synthesize(
     device for each user, and draws one of the user's trips at random.
     """
     from ldptrace.io.atomic import is_folder
-    from ldptrace.synthesis import Settings, run
+    from ldptrace.synthesis import run
 
-    settings = Settings.of(
-        epsilon,
-        reading=reading,
-        bounds_from_data=bounds_from_data,
-        method=method,
-        grid=grid if grid == "auto" else whole_number("--grid", grid),
-        pilot=pilot,
-        count=count,
-        seed=seed,
-        simulation=simulation,
-        unit=unit,
-        time=time,
-        date=date,
-        area=area,
-        roads=roads,
-        routes=routes,
-        spacing=spacing,
-        interval=interval,
-        off_streets=None if off_streets == "auto" else off_streets,
-        week=week or None,
-        centre=parse_centre(centre),
-        options=parse_options(option or []),
-    )
+    settings = Settings.of(**given, options=parse_options(option or []))
     if model is not None and not settings.recipe.has_model:
-        raise InputError(f"method {method} makes no model that could be saved")
+        raise InputError(f"method {settings.recipe.name} makes no model that could be saved")
     folder = running.spark or is_folder(output)
     check_outputs([None if folder else output, model, json_file], [source], force=force)
     with Progress() as stages:
@@ -252,14 +128,6 @@ def told(done: Run, output: Path, seconds: float) -> list[str]:
     if done.seeded:
         lines.append(f"Note: {EXPERIMENT}.")
     return lines
-
-
-def whole_number(name: str, text: str) -> int:
-    """Parse a whole number."""
-    try:
-        return int(text)
-    except ValueError:
-        raise InputError(f"{name} takes a whole number or auto, got {text!r}") from None
 
 
 def parse_options(pairs: list[str]) -> dict[str, Any]:

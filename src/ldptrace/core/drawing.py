@@ -91,7 +91,18 @@ class Drawing(Points):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ways:
+class Streets:
+    """How closely synthetic trips follow the streets of a public map."""
+
+    off_streets: OffStreets = option(
+        "auto",
+        help="auto: some synthetic trips leave the streets if the answers show that real trips do; never: all "
+        "synthetic trips follow the streets.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ways(Streets):
     """Public knowledge that synthetic trips follow. In Python, an object in memory can be given instead of a file."""
 
     area: Any = option(
@@ -111,11 +122,6 @@ class Ways:
         metavar="FILE",
         help="File of public trajectories that synthetic trips follow, instead of a road network.",
         kind=Path | None,
-    )
-    off_streets: OffStreets = option(
-        "auto",
-        help="auto: some synthetic trips leave the streets if the answers show that real trips do; never: all "
-        "synthetic trips follow the streets.",
     )
 
     def __post_init__(self) -> None:

@@ -77,8 +77,43 @@ def _start(value: Any) -> int:
     return int(seconds)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Common:
+    """What the facts of a plan, the settings of a synthesis and those of a stream have in common."""
+
+    grid: int | Literal["auto"] = option(
+        "auto",
+        metavar="N|auto",
+        help="Number of cells per side of the grid; auto chooses the number.",
+        parse=_cells,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What is asked and how large the answers are: facts of a plan, and options of the method single-report."""
+
+    mean_trip: float | None = option(
+        None,
+        help="Mean length of a trip from public statistics, in the unit of the bounds; by default half the longer "
+        "side of the bounds.",
+    )
+    week: bool = option(False, help="Also ask on which day of the week a trip begins.")
+    centre: tuple[float, float] | None = option(
+        None,
+        metavar="X,Y",
+        help="Centre of the city, for the question whether a trip leads towards the centre or away from it (asked "
+        "with --time); by default the middle of the bounds.",
+        parse=_centre,
+    )
+    # Of which part of the users each question is asked, and the sizes of answers; None: chosen.
+    shares: Mapping[str, float] | None = None
+    most_moves: int | None = None
+    cap: int | None = None
+
+
 @dataclass(frozen=True)
-class Facts:
+class Facts(Asked, Common):
     """What is known before anybody is asked.
 
     Commands, Python functions, the HTTP interface and the operator's page make the plan of a collection from it.
@@ -102,17 +137,6 @@ class Facts:
     crs: str | None = option(
         None, help='Coordinate system of the trips and of the bounds, such as "EPSG:4326".'
     )
-    grid: int | Literal["auto"] = option(
-        "auto",
-        metavar="N|auto",
-        help="Number of cells per side of the grid; auto chooses the number.",
-        parse=_cells,
-    )
-    mean_trip: float | None = option(
-        None,
-        help="Mean length of a trip from public statistics, in the unit of the bounds; by default half the longer "
-        "side of the bounds.",
-    )
     method: str = option(
         SINGLE,
         help="Method of the collection: single-report, or a method of the LDPTrace paper (paper, paper-unpadded, "
@@ -123,14 +147,6 @@ class Facts:
         help="Divide the users among the questions in the best way for a model with a street map (`fit --roads`).",
     )
     time: bool = option(False, help="Also ask some users about the departure time and the speed of a trip.")
-    week: bool = option(False, help="Also ask on which day of the week a trip begins.")
-    centre: tuple[float, float] | None = option(
-        None,
-        metavar="X,Y",
-        help="Centre of the city, for the question whether a trip leads towards the centre or away from it (asked "
-        "with --time); by default the middle of the bounds.",
-        parse=_centre,
-    )
     questions: Sequence[str] | None = option(
         None,
         metavar="A,B,C",
@@ -171,10 +187,6 @@ class Facts:
         "length of the time window if that is shorter.",
         parse=_seconds,
     )
-    # Of which part of the users each question is asked, and the sizes of answers; None: chosen.
-    shares: Mapping[str, float] | None = None
-    most_moves: int | None = None
-    cap: int | None = None
 
     def __post_init__(self) -> None:
         settle(self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from ldptrace.engines.base import Crowd
 from ldptrace.methods.public import Public
 from ldptrace.methods.spending import Spending
 from ldptrace.models.base import MobilityModel
+from ldptrace.options import NoOptions, chosen
 from ldptrace.protocol.exact import epsilon_fraction
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -40,7 +41,8 @@ class Job:
     sampling: np.random.Generator
     simulation: Mode = "counts"
     stages: Stages = field(default_factory=Stages)
-    options: dict[str, Any] = field(default_factory=dict)
+    # The record of the method's options.
+    options: Any = field(default_factory=NoOptions)
     # Who is asked; None: everybody.
     members: Members | None = None
     # What is known without asking anybody, and the coordinate system of it all.
@@ -113,13 +115,17 @@ class Method:
     run: Callable[[Job], Synthesis]
     # Why this method is not eps-LDP for the whole trajectory, where it is not.
     leaks: str | None = None
-    # Options it understands, with their defaults.
-    options: dict[str, Any] = field(default_factory=dict)
+    # The record of its options: a frozen dataclass, whose fields have defaults.
+    options: type = NoOptions
     # Whether it learns a model, so that it needs no more than one pass after another over the trajectories.
     has_model: bool = True
     # The option that closes the leak, where there is one.
     closed_by: str | None = None
 
-    def leak(self, options: dict[str, Any]) -> str | None:
+    def leak(self, options: Any) -> str | None:
         """Return why a run with these options is not eps-LDP, or None."""
-        return None if self.closed_by is not None and options.get(self.closed_by) else self.leaks
+        return None if self.closed_by is not None and getattr(options, self.closed_by) else self.leaks
+
+    def chosen(self, given: Mapping[str, Any]) -> Any:
+        """Make the record of the options from values, and check them. An unknown name is an error."""
+        return chosen(self.name, self.options, given)

@@ -233,7 +233,9 @@ def facts_of(
 ) -> Facts:
     """Return the facts of a stream: which questions its devices are asked, with or without a map."""
     shares = None if for_map else SHARES
-    return Facts(devices, epsilon, bounds, crs, grid, for_map=for_map, questions=QUESTIONS, shares=shares)
+    return Facts(
+        devices, epsilon, bounds, crs, grid=grid, for_map=for_map, questions=QUESTIONS, shares=shares
+    )
 
 
 def _other(
@@ -251,7 +253,7 @@ def _other(
         if given is not None:
             raise InputError(f"method {method.name} has no use for {name}")
     rng = cast.source.sampling
-    found = method.run(cast.trips, grid, epsilon, settings.tick, rng, **settings.options)
+    found = method.run(cast.trips, grid, epsilon, settings.tick, rng, **vars(settings.options))
     return iter([found]), [f"{method.public[0].upper()}{method.public[1:]}."]
 
 

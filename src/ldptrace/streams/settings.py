@@ -7,56 +7,106 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ldptrace.core.drawing import OffStreets
-from ldptrace.curator.memory import Remember
+from ldptrace.core.drawing import Streets
+from ldptrace.curator.facts import SINGLE, Common
 from ldptrace.errors import InputError
-from ldptrace.models.routes.options import StreetOptions
+from ldptrace.options import NoOptions, chosen, option, settle
 from ldptrace.plugins import STREAMS, StreamMethod, find, installed, load
+from ldptrace.protocol.units import seconds_of
 
 Presence = Literal["hidden", "shown"]
-DEFAULT = "single-report"
+DEFAULT = SINGLE
 # Ticks of a step.
 STEP = 50
 # Steps of a played file in which nothing is named as a change: everybody begins at once, and long trips have not ended.
 WARM_UP = 6
 
 
+def _duration(value: Any) -> float:
+    """Return seconds. A text is a number with a unit."""
+    if isinstance(value, str):
+        return float(seconds_of(value))
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise InputError(
+            f"a duration is a number of seconds, or a number with a unit, such as 7d, got {value!r}"
+        )
+    return float(value)
+
+
+def _remember(value: Any) -> Any:
+    from ldptrace.curator.memory import remembered
+
+    return remembered(value) if isinstance(value, str) else value
+
+
+def method_names() -> list[str]:
+    """Return the names of all methods for streams."""
+    return [DEFAULT, *installed(STREAMS)]
+
+
 @dataclass(frozen=True, eq=False)
-class Settings:
-    """The settings of a stream, with durations in seconds. A model is fitted every `step` (None: 50 ticks). Devices
-    answer once in `every` (None: once in the whole input). With a `seed`, an experiment can be repeated; without it,
-    random numbers come from the operating system. `options` are the options of a `method` of another package.
+class Settings(Common, Streets):
+    """The settings of a stream. With a `seed`, an experiment can be repeated; without it, random numbers come from the
+    operating system. `options` are values of the options of a `method` of another package, and become its record.
     """
 
-    tick: float
-    step: float | None = None
-    every: float | None = None
-    remember: Remember = "auto"
-    presence: Presence = "hidden"
-    grid: int | Literal["auto"] = "auto"
-    method: str = DEFAULT
-    seed: int | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-    # Whether trips may leave the streets of a map: where the answers show that they do, or never.
-    off_streets: OffStreets = "auto"
+    tick: float = option(
+        metavar="SECONDS",
+        help="Seconds between two positions of a traveller (the length of a time step, or tick).",
+        above=0,
+    )
+    step: float | None = option(
+        None,
+        metavar="DURATION",
+        help="Time between two fits of the model, such as 1h; by default 50 times the value of --tick.",
+        parse=_duration,
+        above=0,
+    )
+    every: float | None = option(
+        None,
+        metavar="DURATION",
+        help="With --presence hidden, time between two answers of a device, such as 7d; by default each device answers "
+        "once.",
+        parse=_duration,
+        above=0,
+    )
+    remember: float | Literal["auto", "forever"] = option(
+        "auto",
+        metavar="auto|forever|DURATION",
+        help="Age at which a report has half the weight of a new one, such as 2h; auto: chosen so that older reports "
+        "best predict newer ones; forever: equal weights.",
+        parse=_remember,
+    )
+    presence: Presence = option(
+        "hidden",
+        help="hidden: devices answer at random moments, so the server does not learn who is travelling; shown: devices "
+        "answer after each trip, which reveals when they travel.",
+    )
+    method: str = option(
+        DEFAULT,
+        complete=method_names,
+        help="Method (see the page Methods): single-report, retrasyn, lpd, lpa, or a method of an installed package.",
+    )
+    seed: int | None = option(
+        None,
+        help="Seed of all random numbers, to repeat an experiment exactly. Never publish a result that was made with a "
+        "seed.",
+        least=0,
+    )
+    # The record of the method's options; given as a mapping.
+    options: Any = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("tick", "step", "every"):
-            value = getattr(self, name)
-            if value is not None and not (math.isfinite(value) and value > 0):
-                raise InputError(f"{name} must be a positive number of seconds, got {value!r}")
-        if self.presence not in ("hidden", "shown"):
-            raise InputError(f"presence is hidden or shown, got {self.presence!r}")
+        settle(self)
         if self.presence == "shown" and self.every is not None:
             raise InputError("with presence shown a device reports after every trip: every does not apply")
-        StreetOptions(off_streets=self.off_streets)
         if self.other is not None:
             for name in ("step", "every", "remember", "presence", "off_streets"):
                 if getattr(self, name) != getattr(Settings, name):
                     raise InputError(f"method {self.method} has no use for {name}")
-        known = {} if self.other is None else self.other.options
-        for name in sorted(set(self.options) - set(known)):
-            raise InputError(f"method {self.method} has no option {name!r}; it has {sorted(known)}")
+        if isinstance(self.options, Mapping):
+            record = NoOptions if self.other is None else self.other.options
+            object.__setattr__(self, "options", chosen(self.method, record, self.options))
 
     @property
     def seconds(self) -> float:
@@ -73,8 +123,7 @@ def other_method(name: str) -> StreamMethod:
     """Return the stream method with this name from an installed package."""
     given = find(STREAMS, name)
     if given is None:
-        known = sorted([DEFAULT, *installed(STREAMS)])
-        raise InputError(f"a stream has the methods {', '.join(known)}, got {name!r}")
+        raise InputError(f"a stream has the methods {', '.join(sorted(method_names()))}, got {name!r}")
     found = load(given)
     if not isinstance(found, StreamMethod):
         raise InputError(f"{name} is not a method for streams but a {type(found).__name__}")

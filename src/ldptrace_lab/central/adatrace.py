@@ -14,11 +14,9 @@ number and the choice of a law were raw. Noise is exact, and fits replaced traje
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +26,11 @@ from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.paths import CellPaths, grid_moves, move_items
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.options import option
 from ldptrace.protocol import lattice
 from ldptrace.protocol.grid import Grid
 from ldptrace_lab.central.curator import Floats, Ints, TrustedCurator, on_simplex
+from ldptrace_lab.central.recipe import Options as Shared
 from ldptrace_lab.central.recipe import central_method
 from ldptrace_lab.central.resilience import deniable, shielded
 
@@ -38,11 +38,19 @@ from ldptrace_lab.central.resilience import deniable, shielded
 GRID, MOVES, TRIPS, LENGTHS = Fraction(5, 100), Fraction(35, 100), Fraction(50, 100), Fraction(10, 100)
 # A cell with a share s of the visits is cut into ceil(FINER s / epsilon) parts a side.
 FINER = 5.0
-# `most_extra` is the largest number of extra cells that is counted; None: twice the cells of a side. The others are
-# defences, off with None: visitors of the cell `sensitive` are like all others, `kappa` trips or more share an end.
-OPTIONS = {"most_extra": None, "sensitive": None, "kappa": None}
 
 _towards = kernel(lattice.towards)
+
+
+@dataclass(frozen=True)
+class Options(Shared):
+    """The options of AdaTrace. Its defences are off by default."""
+
+    most_extra: int | None = option(
+        None, help="Largest number of extra cells that is counted; by default twice the cells of a side."
+    )
+    sensitive: int | None = option(None, help="Number of a cell whose visitors are to be like all others.")
+    kappa: float | None = option(None, help="At least this many trips share an end.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,18 +89,18 @@ class Features:
 
 
 def learn(
-    paths: CellPaths, real: Trajectories, curator: TrustedCurator, options: Mapping[str, Any] = OPTIONS
+    paths: CellPaths, real: Trajectories, curator: TrustedCurator, options: Options | None = None
 ) -> Features:
     """Return everything that is published of the trajectories, with all of epsilon."""
-    grid = paths.grid
+    grid, options = paths.grid, options or Options()
     paths = paths.take(paths.sizes > 0)
-    most = 2 * grid.n if options["most_extra"] is None else options["most_extra"]
+    most = 2 * grid.n if options.most_extra is None else options.most_extra
     sides, parts = _adaptive(paths, real, curator)
     moves, trips = _moves(paths, curator), _trips(paths, curator)
-    if options["kappa"] is not None:
-        trips = deniable(trips, options["kappa"])
+    if options.kappa is not None:
+        trips = deniable(trips, options.kappa)
     extras = _extras(paths, curator, most)
-    return Features(grid, sides, parts, moves, trips.ravel() / trips.sum(), extras, options["sensitive"])
+    return Features(grid, sides, parts, moves, trips.ravel() / trips.sum(), extras, options.sensitive)
 
 
 def _owners(paths: CellPaths, less: int = 0) -> Ints:
@@ -308,8 +316,8 @@ NOTE = (
 ADATRACE = central_method(
     "adatrace",
     "AdaTrace (CCS'18): noisy moves, trips and lengths, bridges of a Markov chain",
-    lambda job, curator, options: learn(job.paths, job.real, curator, options),
+    lambda job, curator: learn(job.paths, job.real, curator, job.options),
     synthetic,
     note=NOTE,
-    options=OPTIONS,
+    options=Options,
 )

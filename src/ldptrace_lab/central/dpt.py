@@ -194,7 +194,7 @@ NOTE = "DPT's differential privacy holds for the published trips, against reader
 DPT = central_method(
     "dpt",
     "DPT (VLDB'15): noisy prefix trees on grids for each speed",
-    lambda job, curator, _: learn(job.real, job.grid, curator),
+    lambda job, curator: learn(job.real, job.grid, curator),
     synthetic,
     note=NOTE,
 )

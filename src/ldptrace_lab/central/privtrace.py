@@ -269,7 +269,7 @@ NOTE = (
 PRIVTRACE = central_method(
     "privtrace",
     "PrivTrace (USENIX Security'23): noisy chain of first and second order, adaptive grid",
-    lambda job, curator, _: learn(job.real, job.grid, curator),
+    lambda job, curator: learn(job.real, job.grid, curator),
     synthetic,
     note=NOTE,
 )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ldptrace import plugins
+from ldptrace.core.drawing import Ways
 from ldptrace.errors import InputError
 from ldptrace.methods import method, names
 from ldptrace.plugins import StreamMethod
@@ -77,7 +78,7 @@ def contestant(name: str, *, has_map: bool) -> Contestant:
             f"with {WITH_MAP} behind the name for one that uses the map"
         )
     recipe = method(plain)
-    if with_map and "roads" not in recipe.options:
+    if with_map and not issubclass(recipe.options, Ways):
         raise InputError(f"method {plain} has no use for a map")
     return Contestant(name, "method", recipe.summary, recipe.leaks or LOCAL, with_map)
 

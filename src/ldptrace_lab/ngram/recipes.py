@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
+from collections.abc import Sequence
+from dataclasses import MISSING, fields, make_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +24,26 @@ LEAK = (
 )
 
 
-def _defaults(kind: type, *without: str) -> dict[str, Any]:
-    return {field.name: field.default for field in dataclasses.fields(kind) if field.name not in without}
+def _options(name: str, own: Sequence[tuple[str, Any]], *kinds: type) -> type:
+    """Make the record of the options of a mechanism from those fields of its classes that have defaults."""
+    taken = [entry for kind in kinds for entry in fields(kind) if entry.default is not MISSING]
+    return make_dataclass(
+        name,
+        [
+            *((key, Any, value) for key, value in own),
+            *((each.name, each.type, each.default) for each in taken),
+        ],
+        frozen=True,
+    )
 
 
-OPTIONS = _defaults(Ngram, "grid", "epsilon")
-KNOWLEDGE = _defaults(Knowledge)
-FULL = _defaults(NgramFull, "regions", "epsilon")
+def _of(kind: type, options: Any) -> dict[str, Any]:
+    """Return the values of the options that belong to a class."""
+    return {each.name: getattr(options, each.name) for each in fields(kind) if each.default is not MISSING}
 
 
 def _run(job: Job) -> Synthesis:
-    mechanism = Ngram(job.grid, job.epsilon, **(OPTIONS | job.options))
+    mechanism = Ngram(job.grid, job.epsilon, **_of(Ngram, job.options))
     with job.stages("perturb and reconstruct"):
         published = mechanism.perturb(job.paths, job.devices)
     picked = published.take(chosen(len(published), job.count, job.sampling))
@@ -42,16 +52,15 @@ def _run(job: Job) -> Synthesis:
 
 
 def _run_full(job: Job) -> Synthesis:
-    options = FULL | KNOWLEDGE | job.options
-    pois = places(options.pop("pois", None))
+    pois = places(job.options.pois)
     visits = Visits.of(job.real)
-    if isinstance(options["merge"], list):
-        options["merge"] = tuple(options["merge"])
+    knowledge = _of(Knowledge, job.options)
     with job.stages("cut regions"):
-        regions = Regions.build(pois, Knowledge(**{name: options.pop(name) for name in KNOWLEDGE}))
+        regions = Regions.build(pois, Knowledge(**knowledge | {"merge": tuple(knowledge["merge"])}))
         _ = regions.follows
     with job.stages("perturb and reconstruct"):
-        published = NgramFull(regions, job.epsilon, **options).perturb(visits, job.devices)
+        mechanism = NgramFull(regions, job.epsilon, **_of(NgramFull, job.options))
+        published = mechanism.perturb(visits, job.devices)
     everyone = Trajectories(
         pois.x[published.poi],
         pois.y[published.poi],
@@ -92,7 +101,7 @@ NGRAM = Method(
     "NGRAM on cells, physical distance only: each user's perturbed trajectory is published",
     _run,
     leaks=LEAK,
-    options=OPTIONS,
+    options=_options("NgramOptions", (), Ngram),
     has_model=False,
     closed_by="hide_length",
 )
@@ -101,7 +110,7 @@ NGRAM_FULL = Method(
     "NGRAM with its public knowledge of places: categories, opening hours, reachability",
     _run_full,
     leaks=LEAK,
-    options={"pois": None} | KNOWLEDGE | FULL,
+    options=_options("NgramFullOptions", [("pois", None)], Knowledge, NgramFull),
     has_model=False,
     closed_by="hide_length",
 )

@@ -19,7 +19,8 @@ from ldptrace.evaluation.queries import SquareQueries, average_relative_error
 from ldptrace.evaluation.summary import Summary
 from ldptrace.methods import Method, method
 from ldptrace.protocol.grid import Grid
-from ldptrace.synthesis import Run, Settings, run
+from ldptrace.settings import Settings
+from ldptrace.synthesis import Run, run
 from ldptrace_lab.reproduce.central import CENTRAL_LAPLACE
 from ldptrace_lab.reproduce.data import DataSet
 from ldptrace_lab.reproduce.results import Cell

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.options import option
 from ldptrace.plugins import StreamMethod
 from ldptrace.protocol.grid import Grid
 from ldptrace_lab.streams import ldpids, retrasyn
@@ -16,12 +18,26 @@ from ldptrace_lab.streams.population import Settings
 WINDOW = 20
 
 
+@dataclass(frozen=True)
+class Options:
+    """The options of every method for streams here."""
+
+    window: int = option(WINDOW, help="Number of ticks in which a user answers at most once.", least=1)
+
+
+@dataclass(frozen=True)
+class RetrasynOptions(Options):
+    """The options of RetraSyn."""
+
+    mean_ticks: float | None = option(None, help="Mean number of ticks of a trip, where it is public.")
+
+
 def _method(
     name: str,
     summary: str,
     public: str,
     synthesise: Callable[[CellStreams, Settings, np.random.Generator], CellStreams],
-    **options: float | None,
+    options: type = Options,
 ) -> StreamMethod:
     def run(
         trips: Trajectories,
@@ -37,7 +53,7 @@ def _method(
         drawing, placing = rng.spawn(2)
         return synthesise(streams, Settings(epsilon, window, mean_ticks), drawing).trajectories(placing)
 
-    return StreamMethod(name, summary, public, run, {"window": WINDOW, **options})
+    return StreamMethod(name, summary, public, run, options)
 
 
 RETRASYN = _method(
@@ -45,7 +61,7 @@ RETRASYN = _method(
     "RetraSyn (ICDE'24), population division: one report in any w ticks, a chain mended tick by tick",
     retrasyn.PUBLIC,
     retrasyn.retrasyn,
-    mean_ticks=None,
+    RetrasynOptions,
 )
 LPD = _method(
     "lpd",

@@ -27,7 +27,7 @@ def test_timed_trips_in_and_out(method: StreamMethod, rng: np.random.Generator) 
     assert made.t.max() <= real.t.max()
     assert np.all(np.diff(made.t)[np.setdiff1d(np.arange(len(made.t) - 1), made.offsets[1:-1] - 1)] == 10)
     assert "public" in method.public
-    assert "window" in method.options
+    assert method.options().window == 20
 
 
 def test_they_are_found_by_their_names() -> None:
