@@ -313,7 +313,7 @@ def _learned(
         noise,
         timezone=crowd.timezone,
         clocks=zone_words(crowd.timezone, dates=crowd.dated)
-        if options.get("time") and (crowd.dated or crowd.timezone)
+        if time and (crowd.dated or crowd.timezone)
         else None,
     )
     if synthesis.model is None:
