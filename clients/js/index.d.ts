@@ -1,4 +1,4 @@
-/** Device side of the ldptrace protocol, version 1. */
+/** Device side of the ldptrace protocol, versions 1 and 2. */
 
 export interface Problem {
   readonly number: number;
@@ -41,8 +41,11 @@ export interface Occasion {
 /** A trip of a device; `arrival` is the Unix time of its last point, recorded once and never changed. */
 export interface Recording {
   readonly points: Iterable<Point>;
-  readonly arrival: number | null;
+  readonly arrival?: number | null;
 }
+
+/** One trip, or a list of trips: a list that holds at least one point is one trip. */
+export type Trips = Recording | Iterable<Point> | Iterable<Recording | Iterable<Point>>;
 
 export interface Grid {
   readonly bounds: readonly [x0: number, y0: number, x1: number, y1: number];
@@ -97,7 +100,25 @@ export interface Standing {
   readonly grace: number;
 }
 
+/** How the reports of a shuffled plan are mixed, and the promise that holds if shuffler and curator do not work together. */
+export interface Shuffled {
+  readonly key: Uint8Array;
+  readonly batch: number;
+  readonly honest: string;
+  readonly delta: string;
+  readonly epsilon: string;
+  readonly lifetime: string | null;
+  readonly until: number | null;
+  /** Who runs the shuffler, in words: to show before anything is sent. */
+  readonly operator: string;
+  readonly address: string;
+  /** Honest devices in every batch. */
+  readonly hidden: number;
+}
+
 export interface Plan {
+  /** 2 for shuffled plans, otherwise 1. */
+  readonly version: number;
   readonly document: string;
   readonly id: string;
   readonly root: string;
@@ -110,6 +131,7 @@ export interface Plan {
   readonly epsilon: string;
   readonly campaign: Campaign | null;
   readonly standing: Standing | null;
+  readonly shuffled: Shuffled | null;
   readonly rounds: readonly Round[];
 }
 
@@ -176,22 +198,43 @@ export class BrowserStorage implements LedgerStorage {
   change<T>(key: string, work: (text: string | null) => [text?: string, result?: T]): Promise<T>;
 }
 
+/** What is sent and stored in place of a report. */
+type Sealed = ((report: Uint8Array, window: number | null) => Promise<Uint8Array>) | null;
+
 /** What this person has said and what it cost. */
 export class Ledger {
   /** A storage with getItem and setItem must be this program's own; localStorage is refused, tabs share it. */
   constructor(
     storage: LedgerStorage | { getItem(key: string): string | null; setItem(key: string, text: string): void },
-    options?: { limit?: string },
+    options?: { limit?: string; localLimit?: string | null; mostLocal?: string; shuffled?: boolean },
   );
   readonly limit: string;
+  /** The limit if shuffler and curator work together: 30, or the limit if that is larger. */
+  readonly localLimit: string;
+  /** The same for one answer: 6. */
+  readonly mostLocal: string;
+  /** Whether shuffled plans are answered at all. */
+  readonly shuffled: boolean;
   entries(): Promise<readonly LedgerEntry[]>;
   /** Epsilon given away so far, a decimal. */
   spent(): Promise<string>;
+  /** The same as `spent`, with `delta`, and `local`: the sum if shuffler and curator work together. */
+  cost(): Promise<{ spent: string; delta: string; local: string }>;
+  /** The report to this plan that was not sent yet. */
+  waiting(plan: Plan): Promise<{ report: Uint8Array; round: number; window: number | null } | null>;
   standing(): Promise<readonly Acceptance[]>;
-  answer(plan: Plan, round: number, draw: () => Uint8Array): Promise<Uint8Array>;
+  answer(plan: Plan, round: number, draw: () => Uint8Array, sealed?: Sealed): Promise<Uint8Array>;
   accept(plan: Plan, now: number, source?: Source): Promise<Acceptance>;
-  answerWindow(plan: Plan, now: number, draw: (row: Acceptance) => Uint8Array): Promise<Uint8Array>;
+  answerWindow(plan: Plan, now: number, draw: (row: Acceptance) => Uint8Array, sealed?: Sealed): Promise<Uint8Array>;
   sent(plan: Plan, round: number, window?: number | null): Promise<void>;
+}
+
+/** What a server answered; nothing where it could not be reached. `code` is a problem of the protocol or of the server. */
+export interface Sent {
+  readonly arrived: boolean;
+  readonly status: number | null;
+  readonly code: string | null;
+  readonly title: string | null;
 }
 
 /** Answers the rounds of one plan. */
@@ -210,12 +253,20 @@ export class Reporter {
   accept(now?: number): Promise<Acceptance>;
   /** Random seconds to wait before sending: up to an hour, or in a standing plan the time a report may take to arrive. */
   delay(most?: number): number;
+  /**
+   * Sends a report once, after `delay()` seconds: a direct plan to the campaign at `url`, a shuffled one to the shuffler that it
+   * names, and never to anybody else. Tells the ledger if it arrived; otherwise the same bytes are sent again later.
+   */
+  send(report: Uint8Array, options?: { url?: string | null; admission?: string | null }): Promise<Sent>;
   /** Tells the ledger that the report arrived. */
   sent(round?: number, window?: number | null): Promise<void>;
   /** A fresh report, for measurements and tests. */
   draw(points: Iterable<Point>, round: number, source?: Source): Uint8Array;
   drawAbout(occasion: Occasion, round: number, source?: Source, window?: number): Uint8Array;
 }
+
+/** What a shuffled plan promises and who shuffles, in sentences; nothing for a direct plan. */
+export function shuffledPromise(plan: Plan): string[];
 
 export interface Answer {
   readonly ask: Ask;

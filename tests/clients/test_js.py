@@ -27,6 +27,9 @@ async () => {
   const properties = await import("/clients/js/test/properties.js");
   const vectors = await check.gather(async (file) => (await fetch(`/protocol/vectors/v1/${file}`)).json());
   const failed = await check.deviceFailures(vectors);
+  const files = check.SHUFFLED_FILES;
+  const shuffled = await check.gather(async (file) => (await fetch(`/protocol/vectors/v2/${file}`)).json(), files);
+  for (const file of files) failed.push(...(await check.failures(file, shuffled)));
   for (const file of check.FILES) failed.push(...(await check.failures(file, vectors)));
   failed.push(...(await properties.sourceFailures(vectors)), ...(await properties.delayFailures(vectors)));
   const { BrowserStorage, Ledger } = await import("/clients/js/index.js");
@@ -105,7 +108,7 @@ def test_in_node() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
-    assert "# pass 21" in done.stdout
+    assert "# pass 29" in done.stdout
 
 
 def tabs(browser: Any, count: int) -> list[Any]:
@@ -222,7 +225,7 @@ def test_processes_share_a_ledger_and_one_that_was_killed_leaves_no_lock(tmp_pat
 
 
 def test_the_problems_are_those_of_the_protocol() -> None:
-    listed = json.loads((ROOT / "protocol" / "v1" / "problems.json").read_text())
+    listed = json.loads((ROOT / "protocol" / "v2" / "problems.json").read_text())
     source = (CLIENT / "src" / "problems.js").read_text()
     for problem in listed:
         line = f'[{problem["number"]}, "{problem["code"]}", {problem["status"]}, "{problem["sentence"]}"]'

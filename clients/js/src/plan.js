@@ -1,10 +1,13 @@
-// Section 3 of the protocol: the plan document, read with every check.
+// Section 3 of the protocol: the plan document, read with every check; version 2, section 2: shuffled plans.
 
+import { divergence } from "./accountant.js";
 import { canonical, decimal, parse } from "./canonical.js";
 import { fraction, overspends } from "./exact.js";
 import { PlanRefused } from "./problems.js";
 import { question } from "./questions.js";
 import { randomizer } from "./randomizers.js";
+import { hexBytes } from "./reports.js";
+import { publicKey } from "./seals.js";
 
 const MAX_DOCUMENT = 65536;
 const MAX_PAYLOAD = 262144;
@@ -15,6 +18,11 @@ const LIFETIME = /^(0|[1-9][0-9]{0,2})(\.[0-9]{0,17}[1-9])?$/;
 const MAX_LIFETIME = "999";
 const MAX_EVERY = 31622400;
 const MAX_START = 253402300799;
+const SHUFFLED_KEYS = ["address", "batch", "delta", "epsilon", "honest", "key", "lifetime", "operator", "until"];
+const OPERATOR = /^[!#-;=?-Z^-z|~]([ !#-;=?-Z^-z|~]{0,198}[!#-;=?-Z^-z|~])?$/;
+const ADDRESS = /^https?:\/\/[A-Za-z0-9._~:/%-]{1,200}$/;
+const [MIN_LOCAL, MIN_CENTRAL, MIN_DELTA, MAX_DELTA] = ["0.01", "0.0001", "0.000000000000001", "0.000001"];
+const MAX_BATCH = 10000000;
 const EPSILON = /^(0|[1-9][0-9]?)(\.[0-9]{0,17}[1-9])?$/;
 
 /**
@@ -29,6 +37,7 @@ export async function readPlan(document, { planId } = {}) {
   const data = parse(text);
   if (data === undefined) malformed("the document is not canonical JSON");
   const plan = { document: text, ...checked(data) };
+  if (plan.shuffled !== null) await publicKey(plan.shuffled.key).catch(() => malformed("key"));
   plan.id = await sha256(text);
   plan.chain = Object.freeze(await chainOf(data, plan.id));
   plan.root = plan.chain[0];
@@ -38,8 +47,9 @@ export async function readPlan(document, { planId } = {}) {
 
 function checked(data) {
   if (!isObject(data) || data.format !== "ldptrace-plan") malformed("the format is not ldptrace-plan");
-  if (data.version !== 1) throw new PlanRefused("plan-unknown-version");
-  keys(data, KEYS, "the plan");
+  const mixed = data.version === 2 && Object.hasOwn(data, "shuffled");
+  if (data.version !== 1 && !mixed) throw new PlanRefused("plan-unknown-version");
+  keys(data, mixed ? [...KEYS, "shuffled"].sort() : KEYS, "the plan");
   if (!matches(data.method, /^[a-z0-9-]{1,32}$/)) malformed("method");
   if (!matches(data.epsilon, EPSILON) || !isBudget(data.epsilon)) malformed("epsilon");
   const grid = gridOf(data.grid);
@@ -52,7 +62,8 @@ function checked(data) {
   if (standing !== null && (rounds.length !== 1 || data.extends !== null)) malformed("a standing plan has one round");
   const campaign = data.campaign === null ? null : campaignOf(data.campaign);
   if (data.extends !== null && !matches(data.extends, /^[0-9a-f]{64}$/)) malformed("extends");
-  return { method: data.method, grid, crs: data.grid.crs, epsilon: data.epsilon, campaign, standing, rounds };
+  const known = { version: data.version, method: data.method, grid, crs: data.grid.crs, epsilon: data.epsilon, campaign, standing };
+  return { ...known, shuffled: mixed ? shuffledOf(data.shuffled, { ...data, rounds }) : null, rounds };
 }
 
 /** Above 0 and at most 20, exactly. */
@@ -85,6 +96,34 @@ function standingOf(data, epsilon) {
   const { lifetime } = data;
   if (!matches(lifetime, LIFETIME) || !atMost(epsilon, lifetime) || !atMost(lifetime, MAX_LIFETIME)) malformed("lifetime");
   return Object.freeze({ ...data });
+}
+
+/** Version 2, sections 2 and 3. The plan is refused if the central epsilon is smaller than that of its honest devices. */
+function shuffledOf(data, { epsilon: local, extends: extended, rounds, standing }) {
+  keys(data, SHUFFLED_KEYS, "shuffled");
+  const { key, batch, honest, delta, epsilon, lifetime, until, operator, address } = data;
+  if (!matches(key, /^04[0-9a-f]{128}$/)) malformed("key");
+  integer(batch, 2, MAX_BATCH, "batch");
+  if (!matches(honest, /^(0\.[0-9]{0,3}[1-9]|1)$/)) malformed("honest");
+  const [numerator, denominator] = fraction(honest);
+  const hidden = Number((numerator * BigInt(batch)) / denominator);
+  if (hidden < 1) malformed("no honest device");
+  if (!matches(delta, /^0\.[0-9]{0,17}[1-9]$/) || !atMost(MIN_DELTA, delta) || !atMost(delta, MAX_DELTA)) malformed("delta");
+  if (!matches(epsilon, EPSILON) || !atMost(MIN_CENTRAL, epsilon) || !atMost(epsilon, local)) malformed("the central epsilon");
+  if (!atMost(MIN_LOCAL, local)) malformed("epsilon");
+  if (standing === null) {
+    if (lifetime !== null) malformed("the central lifetime");
+    integer(until, 0, MAX_START, "until");
+  } else {
+    if (until !== null) malformed("until");
+    if (!matches(lifetime, LIFETIME) || !atMost(epsilon, lifetime) || !atMost(lifetime, MAX_LIFETIME)) malformed("the central lifetime");
+  }
+  if (!matches(operator, OPERATOR)) malformed("operator");
+  if (!matches(address, ADDRESS)) malformed("address");
+  if (rounds.length !== 1 || extended !== null) malformed("a shuffled plan has one round");
+  if (!rounds[0].padded) throw new PlanRefused("plan-not-private");
+  if (divergence(hidden, Number(local), Number(epsilon)) > Number(delta)) throw new PlanRefused("plan-promises-too-much");
+  return Object.freeze({ ...data, key: hexBytes(key), hidden });
 }
 
 function gridOf(data) {

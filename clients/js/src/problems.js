@@ -1,4 +1,4 @@
-// protocol/v1/problems.json: [number, code, HTTP status, sentence].
+// protocol/v2/problems.json: [number, code, HTTP status, sentence].
 
 const LIST = [
   [1, "unknown-version", 400, "The version of the report is not one that the receiver speaks."],
@@ -23,6 +23,8 @@ const LIST = [
   [30, "plan-forked", 409, "The device has answered another continuation of the same first plan, which this plan does not extend."],
   [31, "plan-not-due", 409, "No time window of the plan has ended since the device joined the plan or last answered it."],
   [32, "plan-lifetime", 403, "The device has given all answers that the lifetime budget of the plan allows."],
+  [33, "plan-promises-too-much", 422, "The central epsilon of the plan is smaller than its batch, its share of honest devices and its delta allow."],
+  [34, "plan-not-wanted", 403, "The person does not take part in shuffled plans."],
 ];
 
 export const PROBLEMS = Object.freeze(

@@ -6,6 +6,8 @@ import { Ledger } from "./ledger.js";
 import { PlanRefused } from "./problems.js";
 import { Source } from "./randomness.js";
 import { askedOf, assemble, ID_BYTES } from "./reports.js";
+import { boundInfo, labelBytes, seal } from "./seals.js";
+import { send } from "./sending.js";
 import { eligible } from "./standing.js";
 
 const SHARES = 65536;
@@ -28,7 +30,7 @@ export class Reporter {
   }
 
   /**
-   * The bytes to send. `trips` is a list of all trips of the person, of which one is drawn at random; a list of points is
+   * The bytes to send; of a shuffled plan the sealed report. `trips` is a list of all trips of the person, of which one is drawn at random; a list of points is
    * one trip. A trip is a list of [x, y] or [x, y, t] points, or { points, arrival }. Any trips are answered; `check`
    * says what they are taken for. The newest round, if none is named.
    *
@@ -39,9 +41,19 @@ export class Reporter {
   async report(trips, round = this.plan.rounds.length - 1, now = systemNow()) {
     const { plan } = this;
     this.#checkRound(round);
-    if (plan.standing !== null) return this.#neededLedger().answerWindow(plan, now, (row) => this.#ofWindow(trips, row));
+    const sealed = plan.shuffled === null ? null : (report, window) => this.#seal(report, window);
+    if (plan.standing !== null) {
+      return this.#neededLedger().answerWindow(plan, now, (row) => this.#ofWindow(trips, row), sealed);
+    }
     const fresh = () => this.drawAbout(occasionAmong(recordingsOf(trips).map(({ points }) => points), plan.grid, new Source()), round);
-    return this.ledger === null ? fresh() : this.ledger.answer(plan, round, fresh);
+    if (this.ledger === null) return sealed === null ? fresh() : sealed(fresh(), null);
+    return this.ledger.answer(plan, round, fresh, sealed);
+  }
+
+  /** What leaves the device of a shuffled plan: the report, encrypted for the curator and bound to its window. */
+  #seal(report, window) {
+    const { id, shuffled } = this.plan;
+    return seal(shuffled.key, boundInfo(id), labelBytes(window), report);
   }
 
   /** What the device would make of these trips, in sentences: nothing is drawn, stored, spent or sent. */
@@ -83,6 +95,14 @@ export class Reporter {
    */
   delay(most = this.plan.standing?.grace ?? HOUR) {
     return new Source().index(most + 1);
+  }
+
+  /**
+   * Sends a report, after `delay()` seconds, and tells the ledger if it arrived: a direct plan to the campaign at `url`,
+   * a shuffled one to the shuffler that it names, and never to anybody else. Whether it arrived, and the server's answer.
+   */
+  send(report, options) {
+    return send(this, report, options);
   }
 
   /** Tells the ledger that the report arrived; of a standing plan that of this window, or the last one. */

@@ -4,7 +4,6 @@ import { PROBLEMS, ReportRejected } from "./problems.js";
 
 export const HEADER_BYTES = 39;
 export const ID_BYTES = 16;
-const VERSION = 1;
 // First bytes of the fields of a header.
 const [PLAN, ROUND, GROUP, WINDOW, ID] = [1, 17, 18, 19, 23];
 const PLAN_BYTES = 16;
@@ -19,7 +18,7 @@ export function askedOf(round, group) {
 /** A report from its parts; the payload is filled up with zeros. */
 export function assemble(plan, number, { group, window, id, payload }) {
   const report = new Uint8Array(HEADER_BYTES + plan.rounds[number].payloadBytes);
-  report[0] = VERSION;
+  report[0] = plan.version;
   report.set(hexBytes(plan.id).subarray(0, PLAN_BYTES), PLAN);
   report[ROUND] = number;
   report[GROUP] = group;
@@ -44,7 +43,7 @@ export const windowOf = (report) => view(report).getUint32(WINDOW);
  */
 export function readReport(report, plan, number, window = null) {
   const round = plan.rounds[number];
-  if (report.length > 0 && report[0] !== VERSION) throw new ReportRejected("unknown-version");
+  if (report.length > 0 && report[0] !== plan.version) throw new ReportRejected("unknown-version");
   if (report.length < HEADER_BYTES) throw new ReportRejected("wrong-size");
   if (hexBytes(plan.id).subarray(0, PLAN_BYTES).some((byte, at) => report[PLAN + at] !== byte)) {
     throw new ReportRejected("wrong-plan");

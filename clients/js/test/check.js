@@ -1,5 +1,6 @@
-// Every vector of protocol/vectors/v1 against the module; the same file runs in Node and in a browser.
+// Every vector of protocol/vectors against the module; the same file runs in Node and in a browser.
 
+import { divergence } from "../src/accountant.js";
 import { canonical } from "../src/canonical.js";
 import { moveItem, occasionAmong } from "../src/grid.js";
 import { question } from "../src/questions.js";
@@ -22,9 +23,12 @@ export const FILES = [
   "windows",
 ];
 
-/** All vectors by their kind; `load` reads a file of protocol/vectors/v1. */
-export async function gather(load) {
-  const vectors = Object.fromEntries(FILES.map((kind) => [kind, []]));
+/** Those of version 2, apart from seals. */
+export const SHUFFLED_FILES = ["accountant", "plans", "reports", "tallies", "refused_plans", "rejected_reports", "sums"];
+
+/** All vectors by their kind; `load` reads a file of protocol/vectors/v1 or v2. */
+export async function gather(load, files = FILES) {
+  const vectors = Object.fromEntries(files.map((kind) => [kind, []]));
   for (const file of await load("index.json")) {
     const [folder, name] = file.includes("/") ? file.split("/") : [null, file];
     const found = await load(file);
@@ -34,7 +38,8 @@ export async function gather(load) {
       for (const kind of ["reports", "tallies", "rejected_reports"]) {
         vectors[kind].push(...found[kind].map((vector) => ({ plan: found.name, ...vector })));
       }
-    } else vectors[name.replace(".json", "")].push(...found);
+    } else if (name === "ledgers.json" && files !== FILES) vectors.sums.push(...found);
+    else if (name !== "seals.json") vectors[name.replace(".json", "")].push(...found);
   }
   return vectors;
 }
@@ -102,7 +107,8 @@ const checks = {
     const sizes = plan.rounds.map((round) => 39 + round.payloadBytes);
     const answered = await problemOf(() => new ldptrace.Reporter(plan, { ledger: "none" }));
     const allowed = v.private ? answered === null : answered === "plan-not-private";
-    return same([plan.root, plan.chain, plan.epsilon, sizes], [v.root, v.chain, v.epsilon, v.report_bytes]) && allowed;
+    const hidden = plan.shuffled?.hidden;
+    return same([plan.root, plan.chain, plan.epsilon, sizes, hidden], [v.root, v.chain, v.epsilon, v.report_bytes, v.hidden]) && allowed;
   },
   async reports(v, vectors) {
     const reporter = new ldptrace.Reporter(await planOf(v.plan, vectors), { ledger: "none" });
@@ -139,6 +145,41 @@ const checks = {
         if ((problem ?? (first === number ? "fresh" : first)) !== step.result) return false;
       }
       if ((await ledger.spent()) !== step.spent) return false;
+    }
+    return true;
+  },
+  accountant(v) {
+    const found = divergence(v.n, Number(v.local), Number(v.central));
+    if (v.delta !== undefined) return found <= Number(v.delta) === v.fits;
+    const wanted = Number(v.divergence);
+    return Math.abs(found - wanted) <= 1e-6 * wanted;
+  },
+  /** The ledgers of version 2, with two sums. */
+  async sums(v) {
+    const documents = Object.entries(v.plans).map(async ([name, document]) => [name, await ldptrace.readPlan(document)]);
+    const read = Object.fromEntries(await Promise.all(documents));
+    const [storage, settings, reports] = [memory(), {}, []];
+    for (const step of v.steps) {
+      reports.push(null);
+      const ledger = new ldptrace.Ledger(storage, settings);
+      const reporter = step.plan && new ldptrace.Reporter(read[step.plan], { ledger });
+      if (step.do === "set") {
+        for (const [name, key] of [["limit", "limit"], ["local_limit", "localLimit"], ["most_local", "mostLocal"]]) {
+          if (step[name] !== undefined) settings[key] = step[name];
+        }
+        if (step.shuffled !== undefined) settings.shuffled = step.shuffled === "yes";
+      } else if (step.do === "sent") await reporter.sent();
+      else if (step.do === "accept") {
+        let window = null;
+        const problem = await problemOf(async () => {
+          window = (await ledger.accept(read[step.plan], Number(step.now), replay(step.random).source)).window;
+        });
+        if ((problem ?? String(window)) !== step.result) return false;
+      } else if (step.do === "report") {
+        if ((await askedSealed(reporter, Number(step.now), reports)) !== step.result) return false;
+      }
+      const cost = await new ldptrace.Ledger(storage, settings).cost();
+      if (!same([cost.spent, cost.local, cost.delta], [step.spent, step.local, step.delta])) return false;
     }
     return true;
   },
@@ -188,6 +229,19 @@ async function asked(reporter, now, reports) {
   if (reports.includes(report)) return String(reports.indexOf(report));
   reports[reports.length - 1] = report;
   return `fresh:${parseInt(report.slice(38, 46), 16)}`;
+}
+
+/** The same where a report is sealed, so that only the ledger tells its window. */
+async function askedSealed(reporter, now, reports) {
+  let report = null;
+  const problem = await problemOf(async () => {
+    report = hex(await reporter.report([], 0, now));
+  });
+  if (problem !== null) return problem;
+  if (reports.includes(report)) return String(reports.indexOf(report));
+  reports[reports.length - 1] = report;
+  const row = (await reporter.ledger.standing()).find((one) => one.plan === reporter.plan.id);
+  return `fresh:${row?.window ?? 0}`;
 }
 
 /** A storage of this program alone. */

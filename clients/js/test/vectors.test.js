@@ -3,9 +3,10 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { PROBLEMS } from "../index.js";
-import { deviceFailures, failures, FILES, gather } from "./check.js";
+import { deviceFailures, failures, FILES, gather, SHUFFLED_FILES } from "./check.js";
 import { clockFailures, delayFailures, ledgerFailures, otherFailures, sourceFailures, unreadableFailures } from "./properties.js";
 import { sealFailures } from "./seals.js";
+import { shuffledFailures } from "./shuffled.js";
 
 const protocol = new URL("../../../protocol/", import.meta.url);
 const load = (name) => JSON.parse(readFileSync(new URL(name, protocol), "utf8"));
@@ -15,7 +16,15 @@ for (const file of FILES) {
   test(file, async () => assert.deepEqual(await failures(file, vectors), []));
 }
 
+const shuffled = await gather((file) => load(`vectors/v2/${file}`), SHUFFLED_FILES);
+
+for (const file of SHUFFLED_FILES) {
+  test(`${file} of version 2`, async () => assert.deepEqual(await failures(file, shuffled), []));
+}
+
 test("seals", async () => assert.deepEqual(await sealFailures(load("vectors/v2/seals.json")), []));
+
+test("sealed reports go to the shuffler alone", async () => assert.deepEqual(await shuffledFailures(shuffled), []));
 
 test("what a device refuses and remembers", async () => assert.deepEqual(await deviceFailures(vectors), []));
 
@@ -48,5 +57,5 @@ test("ids are compared in full, campaigns differ, trips are drawn", async () => 
 });
 
 test("the problems are those of the protocol", () => {
-  assert.deepEqual(Object.values(PROBLEMS), load("v1/problems.json"));
+  assert.deepEqual(Object.values(PROBLEMS), load("v2/problems.json"));
 });
