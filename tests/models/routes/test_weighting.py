@@ -9,11 +9,12 @@ import pytest
 
 from conftest import random_paths
 from ldptrace.core.paths import CellPaths
-from ldptrace.models.fit import fit_potentials
+from ldptrace.models.fit import Fit, fit_potentials
 from ldptrace.models.observation import Observation
 from ldptrace.models.path.components import components
 from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.messages import Layout
+from ldptrace.models.prior import Prior
 from ldptrace.models.routes.answers import PathTables
 from ldptrace.models.routes.ends import MARKS, Ends, places_of
 from ldptrace.models.routes.strides import STRIDES, Strides
@@ -67,8 +68,10 @@ def test_groups_weigh_as_their_routes_would_alone(
     marks = np.eye(PLACES + MARKS)[weighting.marks[np.argsort(weighting.order)]].sum(axis=1)
     features = [built.features.toarray()]
     if paths.grid.n == 12:
-        wide = PathTables(paths.coarser(2), LENGTHS // 2)
-        features = [wide.features.toarray(), built.passed.toarray()]
+        wide, starts = PathTables(paths.coarser(2), LENGTHS), np.eye(144)[paths.starts()]
+        ways, shapes = slice(wide.layout.turn.start), slice(built.layout.turn.start, None)
+        both = wide.features.toarray()[:, ways], built.features.toarray()[:, shapes]
+        features = [*both, built.passed.toarray(), starts]
     exponents = np.hstack([*features, stride, built.pairs.toarray(), marks]) @ weighting.potentials
     alone = weights * np.exp(exponents)
     alone /= alone.sum()
@@ -134,8 +137,8 @@ def test_the_prior_covers_every_potential(n: int, joined: int, districts: int) -
     grid, broad = Grid((0, 0, 1, 1), n), n // joined
     places = places_of(grid).cells
     prior = route_prior(grid, LENGTHS, np.zeros(places), districts=districts)
-    layout, passage = Layout(broad**2, move_count(broad), LENGTHS // joined), n * n if joined > 1 else 0
-    assert prior.size == layout.size + passage + len(STRIDES) + districts**4 + places + MARKS
+    layout, single = Layout(broad**2, move_count(broad), LENGTHS), 2 * n * n if joined > 1 else 0
+    assert prior.size == layout.size + single + len(STRIDES) + districts**4 + places + MARKS
     root = prior.root(np.array([part.variance for part in prior.components]))
     assert np.isfinite(root.pull(np.ones(prior.size))).all()
     names = [part.name for part in prior.components]
@@ -161,39 +164,65 @@ def test_streets_are_believed_before_any_answer() -> None:
     }
 
 
-@pytest.mark.slow
-def test_exact_answers_of_a_known_model_give_it_back() -> None:
-    """The smaller the noise, the nearer is the fit to the model that answered: the weights of cell paths."""
-    rng, grid = np.random.default_rng(7), Grid((0, 0, 1900, 1900), 3)
+def blank(grid: Grid, domains: dict[str, int]) -> tuple[Weighting, Ends, list[Observation]]:
+    """Routes of a small town with their public weights, and the questions, without any answer."""
+    rng = np.random.default_rng(7)
     routes = Library(routes=4000).draw(lattice_roads(20), rng)
     ends, strides = Ends.of(routes, grid), Strides.drawn(routes, grid, rng)
-    cells = strides.cells(routes, grid)
-    domains = {"length": LENGTHS, "start": 9, "end": 9, "terminals": 9, "visits": 9, "moves": 40, "links": 20}
-    domains |= {"turns": 4, "pairs": 81}
     seen = [
         Observation(name, CAPACITIES[name], 1, np.zeros(many), np.ones(many))
         for name, many in domains.items()
     ]
-    blank = Weighting.of(cells, strides.kind, ends, strides.weighted(routes.weights), LENGTHS, seen)
-    known = rng.normal(0, 0.4, len(blank.potentials))
-    # Where within cells trips begin and end, and the distance between fixes, answers about cells tell only in part.
-    ends_at, pairs_at = (
-        len(known) - blank.places - MARKS,
-        len(known) - blank.places - MARKS - domains["pairs"],
+    weights = strides.weighted(routes.weights)
+    return (
+        Weighting.of(strides.cells(routes, grid), strides.kind, ends, weights, LENGTHS, seen),
+        ends,
+        seen,
     )
-    known[ends_at:] = known[pairs_at - len(STRIDES) : pairs_at] = 0.0
-    truth = blank.moved(known)
-    exact = truth.answers(CAPACITIES)
-    prior, apart = route_prior(grid, LENGTHS, ends.density, districts=3), []
-    apart.append(np.abs(blank.shares - truth.shares).sum())
+
+
+def exactly(
+    weighting: Weighting, seen: list[Observation], exact: dict[str, np.ndarray], prior: Prior, error: float
+) -> Fit[Weighting]:
+    """A fit to answers without noise that are believed to have this standard error."""
+    answered = [
+        replace(one, frequencies=exact[one.name], variances=np.full(len(exact[one.name]), error**2))
+        for one in seen
+    ]
+    fit = fit_potentials(weighting, prior, answered)
+    assert max(float(np.abs(fit.expected[name] - exact[name]).max()) for name in exact) < 2 * error
+    return fit
+
+
+@pytest.mark.slow
+def test_exact_answers_of_a_known_model_give_it_back() -> None:
+    """The smaller the noise, the nearer is the fit to the model that answered: the weights of cell paths."""
+    grid, pairs = Grid((0, 0, 1900, 1900), 3), 81
+    domains = {"length": LENGTHS, "start": 9, "end": 9, "terminals": 9, "visits": 9, "moves": 40, "links": 20}
+    map_alone, ends, seen = blank(grid, domains | {"turns": 4, "pairs": pairs})
+    known = np.random.default_rng(8).normal(0, 0.4, len(map_alone.potentials))
+    # Where within cells trips begin and end, and the distance between fixes, answers about cells tell only in part.
+    ends_at = len(known) - map_alone.places - MARKS
+    known[ends_at:] = known[ends_at - pairs - len(STRIDES) : ends_at - pairs] = 0.0
+    truth = map_alone.moved(known)
+    exact, prior = truth.answers(CAPACITIES), route_prior(grid, LENGTHS, ends.density, districts=3)
+    apart = [float(np.abs(map_alone.shares - truth.shares).sum())]
     for error in (1e-3, 1e-4, 1e-5):
-        answered = [
-            replace(one, frequencies=exact[one.name], variances=np.full(len(exact[one.name]), error**2))
-            for one in seen
-        ]
-        fit = fit_potentials(blank, prior, answered)
-        apart.append(np.abs(fit.model.shares - truth.shares).sum())
-        assert max(float(np.abs(fit.expected[name] - exact[name]).max()) for name in exact) < 2 * error
+        fit = exactly(map_alone, seen, exact, prior, error)
+        apart.append(float(np.abs(fit.model.shares - truth.shares).sum()))
     assert apart == sorted(apart, reverse=True)
     assert apart[0] > 0.5
     assert apart[-1] < 0.05
+
+
+@pytest.mark.slow
+def test_fine_cells_have_starts_and_turns_of_their_own() -> None:
+    """What is true of single cells, not of blocks of them, is learned: in some more trips begin than end."""
+    grid = Grid((0, 0, 1900, 1900), 12)
+    domains = {"start": 144, "end": 144, "turns": 4}
+    map_alone, ends, seen = blank(grid, domains)
+    exact = {name: answers.copy() for name, answers in map_alone.answers(dict.fromkeys(domains, 1)).items()}
+    exact["start"] *= np.exp(np.random.default_rng(8).normal(0, 0.7, 144))
+    exact["start"] /= exact["start"].sum()
+    exact["turns"][3] *= 2
+    exactly(map_alone, seen, exact, route_prior(grid, LENGTHS, ends.density), 5e-4)

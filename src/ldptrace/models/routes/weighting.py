@@ -33,11 +33,14 @@ OMITTED = ("popularity", "popularity, smooth", "terminals")
 # much already of what those have to find out.
 MODEST, FAR = 4e-4, 4.0
 # Moves are features on a grid of at most this many cells per side, and of no fewer than the second number. On a finer
-# grid the moves would be thousands of potentials, and routes know them already. Its cells are features of passage.
+# grid the moves would be thousands of potentials, and routes know them already: there, blocks of cells have moves, and
+# single cells are features of passage and of starts.
 BROAD, NARROW = 9, 5
 # Variance of the passage of the cells of a fine grid. A learned one grew in some fits until passage explained where
 # trips begin and end.
 PASSAGE = 0.1
+# First guess of the variance by which cells of a fine grid differ in how many more trips begin there than end there.
+STARTS = 0.01
 # Changes of the logarithm of a weight are kept in steps of this part of one: up to a factor of 50 either way.
 FINE = 32
 # Components whose size the path model does not learn, and their variance here. Lengths follow from distances.
@@ -76,12 +79,15 @@ class Weighting:
         first, order, group = different(paths, kinds)
         tables = PathTables(paths.take(first), lengths, districts_in(observations))
         joined = joined_cells(paths.grid)
-        wide = PathTables(tables.paths.coarser(joined), _lengths(lengths, joined))
+        wide = PathTables(tables.paths.coarser(joined), lengths)
         stride = csr_array(
             (np.ones(len(first)), (tables.every, kinds[first])), shape=(len(first), len(STRIDES))
         )
-        of_cells = [tables.passed] if joined > 1 else []
-        features = csr_array(hstack([wide.features, *of_cells, stride, tables.pairs]))
+        # Blocks of cells have ends and moves; turns and the number of cells are those of the cells themselves.
+        ways = wide.features[:, : wide.layout.turn.start]
+        shapes = tables.features[:, tables.layout.turn.start :]
+        of_cells = [tables.passed, tables.answers("start", 1)] if joined > 1 else []
+        features = csr_array(hstack([ways, shapes, *of_cells, stride, tables.pairs]))
         answers = [tables.answers(seen.name, seen.most) for seen in observations]
         until = np.cumsum([0, *(answer.shape[1] for answer in answers)]).tolist()
         items = {
@@ -218,8 +224,8 @@ def route_prior(
     strides, the components for pairs of `districts`, and those for the ends of routes."""
     joined = joined_cells(grid)
     graph = MoveGraph(Grid(grid.bounds, grid.n // joined))
-    layout = Layout(graph.cells, graph.moves, _lengths(lengths, joined))
-    cells, strides, own = grid.cells if joined > 1 else 0, len(STRIDES), len(density) + MARKS
+    layout = Layout(graph.cells, graph.moves, lengths)
+    cells, strides, own = 2 * grid.cells if joined > 1 else 0, len(STRIDES), len(density) + MARKS
     pairs = districts**4
     found = [
         _modest(replace(component, basis=_padded(component.basis, 0, cells + strides + pairs + own)))
@@ -227,8 +233,10 @@ def route_prior(
         if component.name not in OMITTED
     ]
     if cells:
-        each = _padded(csr_array(np.eye(cells)), layout.size, strides + pairs + own)
-        found.append(PriorComponent("passage of single cells", each, PASSAGE, fixed=True))
+        each, after = csr_array(np.eye(grid.cells)), strides + pairs + own
+        passage, start = (_padded(each, layout.size + at, grid.cells - at + after) for at in (0, grid.cells))
+        found.append(PriorComponent("passage of single cells", passage, PASSAGE, fixed=True))
+        found.append(PriorComponent("start in single cells", start, STARTS, FAR))
     before = layout.size + cells
     stride = _padded(csr_array(np.eye(strides)), before, pairs + own)
     found.append(PriorComponent("stride", stride, 4.0, fixed=True))
@@ -242,11 +250,6 @@ def route_prior(
         for component in end_components(density, grid, scales, fine=joined > 1)
     ]
     return Prior(found)
-
-
-def _lengths(lengths: int, joined: int) -> int:
-    """Return the largest number of cells of a path after cells are joined."""
-    return -(-lengths // joined)
 
 
 def _modest(component: PriorComponent) -> PriorComponent:
