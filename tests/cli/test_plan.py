@@ -7,6 +7,7 @@ import pytest
 
 import ldptrace as lt
 from cli_kit import status
+from ldptrace.curator.opening import CuratorKey
 
 BOUNDS = "0,0,20000,20000"
 
@@ -76,4 +77,50 @@ def test_facts_that_cannot_be_are_refused_and_nothing_is_written(
     assert (
         status("plan", *(part for pair in facts.items() for part in pair), "-o", tmp_path / "plan.json") == 2
     )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_shuffled_plan_and_its_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, told = tmp_path / "plan.json", tmp_path / "told.json"
+    facts = ("plan", "--users", 10000, "--epsilon", 1, "--shuffled", "--bounds", BOUNDS, "-o", out)
+    assert status(*facts, "--json", told) == 0
+    said = capsys.readouterr()
+    assert "with and without a shuffler" in said.out
+    assert "If they do, or if somebody fills a batch with forged reports" in said.out
+    plan = lt.Plan.from_json(out.read_text())
+    assert plan.shuffled is not None
+    secret = tmp_path / "plan.json.key"
+    assert secret.stat().st_mode & 0o777 == 0o600
+    assert CuratorKey.from_text(secret.read_text()).public == plan.shuffled.key
+    assert "for trials" in said.err
+    answer = json.loads(told.read_text())
+    assert answer["direct"]["error"] > 2 * answer["outlook"]["error"]
+    # A private key is never overwritten.
+    before = secret.read_text(), out.read_text()
+    assert status(*facts) == 2
+    assert "may open the reports to another plan" in capsys.readouterr().err
+    assert (secret.read_text(), out.read_text()) == before
+
+
+def test_a_given_key_is_the_plans(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    key, out = CuratorKey.from_text("5").public, tmp_path / "plan.json"
+    facts = ("plan", "--users", 10000, "--epsilon", 1, "--shuffled", "--bounds", BOUNDS)
+    where = ("--key", key.hex(), "--shuffler", "https://club.example", "--operator", "A club")
+    assert status(*facts, *where, "-o", out) == 0
+    assert lt.Plan.from_json(out.read_text()).shuffled.key == key  # type: ignore[union-attr]
+    assert [path.name for path in tmp_path.iterdir()] == ["plan.json"]
+    assert "trials" not in capsys.readouterr().err
+    # A plan that is only shown needs no key; one on standard output has nowhere to put it.
+    assert status(*facts) == 0
+    assert status(*facts, "-o", "-") == 2
+    assert "beside the plan" in capsys.readouterr().err
+
+
+def test_the_paper_has_no_shuffled_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "plan.json"
+    facts = ("plan", "--users", 10000, "--epsilon", 1, "--bounds", BOUNDS, "-o", out)
+    assert status(*facts, "--shuffled", "--method", "paper") == 2
+    assert "a shuffled plan has one round" in capsys.readouterr().err
+    assert status(*facts, "--delta", "1e-8") == 2
+    assert "belongs to a shuffled plan" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from ldptrace.curator.facts import PAPER, PAPER_GRID, Facts
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import Pace
+from ldptrace.protocol.seals import GENERATOR
 
 BOX = (0.0, 0.0, 10.0, 10.0)
 WORLD = (13.0, 52.0, 14.0, 53.0)
@@ -128,3 +130,69 @@ def test_too_few_users_are_told() -> None:
 def test_facts_that_make_no_plan(facts: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         Facts(**{"users": 9, "epsilon": 1, "bounds": BOX} | facts).plan()
+
+
+# -- shuffled plans ----------------------------------------------------------------------------------------
+
+
+def test_epsilon_of_a_shuffled_plan_is_the_central_one() -> None:
+    facts = Facts(10_000, 1, BOX, shuffled=True)
+    plan = facts.plan(GENERATOR)
+    shuffled = plan.shuffled
+    assert shuffled is not None
+    assert 4 < facts.budget == plan.epsilon < 4.2
+    assert Fraction(99, 100) < shuffled.epsilon <= 1
+    assert (shuffled.batch, shuffled.honest, shuffled.delta) == (8_000, Fraction(9, 10), Fraction(1, 10**8))
+    # The grid and the questions are chosen by what devices really say.
+    direct = Facts(10_000, float(plan.epsilon), BOX).plan()
+    assert plan.rounds == direct.rounds
+    assert (facts.noise(), Facts(10_000, 1, BOX).map_grid().n) == (None, 6)
+    assert Plan.from_json(plan.to_json()) == plan
+
+
+def test_facts_of_a_shuffled_plan_are_those_that_were_given() -> None:
+    told: dict[str, Any] = {"delta": "1e-7", "batch": 5_000, "honest": "0.8", "most_local": "3"}
+    where = {"shuffler": "https://club.example", "operator": "A club", "closes": "2027-01-01T00:00Z"}
+    facts = Facts(10_000, 1, BOX, shuffled=True, key=GENERATOR.hex(), **told, **where)  # type: ignore[arg-type]
+    plan = facts.plan()
+    shuffled = plan.shuffled
+    assert shuffled is not None
+    assert (shuffled.key, shuffled.batch, shuffled.hidden) == (GENERATOR, 5_000, 4_000)
+    assert (plan.epsilon, shuffled.delta) == (3, Fraction(1, 10**7))
+    assert (shuffled.address, shuffled.operator, shuffled.until) == (
+        "https://club.example",
+        "A club",
+        1_798_761_600,
+    )
+
+
+@pytest.mark.slow
+def test_the_lifetime_of_a_standing_shuffled_plan_is_central() -> None:
+    plan = Facts(300_000, "0.1", BOX, shuffled=True, every="7d", lifetime="0.5").plan(GENERATOR)
+    assert plan.shuffled is not None
+    assert plan.standing is not None
+    most = plan.standing.answers(plan.epsilon)
+    assert most > 10
+    assert plan.standing.lifetime == most * plan.epsilon
+    assert Fraction(48, 100) < plan.shuffled.lifetime <= Fraction(1, 2)  # type: ignore[operator]
+    assert plan.shuffled.until is None
+
+
+@pytest.mark.parametrize(
+    ("told", "says"),
+    [
+        ({"delta": "1e-8"}, "delta belongs to a shuffled plan"),
+        ({"batch": 100}, "batch belongs to a shuffled plan"),
+        ({"shuffled": True, "method": "paper"}, "two rounds"),
+        ({"shuffled": True, "delta": "1e-5"}, "delta of one answer must be from"),
+        ({"shuffled": True, "batch": 1}, "a batch must have"),
+        ({"shuffled": True, "every": "7d", "closes": "2027-01-01T00:00Z"}, "closes belongs"),
+        ({"shuffled": True}, "needs the curator's public key"),
+        ({"shuffled": True, "key": "04"}, "key"),
+        ({"shuffled": True, "key": GENERATOR.hex(), "operator": "<b>"}, "operator"),
+        ({"shuffled": True, "honest": "2"}, "honest"),
+    ],
+)
+def test_facts_that_do_not_fit_a_shuffled_plan(told: dict[str, Any], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        Facts(10_000, 1, BOX, **told).plan()

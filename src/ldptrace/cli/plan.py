@@ -11,13 +11,17 @@ import typer
 
 from ldptrace.cli.common import JsonOption, check_outputs, note, table_console, write_text
 from ldptrace.cli.options import with_options
-from ldptrace.curator.facts import Facts
+from ldptrace.curator.facts import SHUFFLER, Facts
+from ldptrace.device.storage import replace_file
 from ldptrace.errors import InputError
+from ldptrace.protocol.seals import GENERATOR
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from ldptrace.curator.opening import CuratorKey
     from ldptrace.curator.planning import Outlook
+    from ldptrace.protocol.plan import Plan
 
 
 @with_options(facts=Facts)
@@ -43,6 +47,11 @@ def plan(
 
     With --every the command writes a standing plan: each device answers again in every time window, for example once a
     week, until its answers have spent the epsilon of --lifetime.
+
+    With --shuffled, reports go through an independent shuffler, and fewer people tell as much. Without --key, the
+    command makes a pair of keys and writes the private one beside the plan, to PLAN.key: keep it on the curator's
+    server. Without --closes, the batch closes in 30 days. The command also prints what the same people would tell
+    without a shuffler.
     """
     from ldptrace.protocol.plan import CampaignName
     from ldptrace.protocol.words import explain as sentences
@@ -55,7 +64,10 @@ def plan(
             )
         # Enough to see what a plan would promise.
         facts = replace(facts, bounds=(0.0, 0.0, 1.0, 1.0))
-    chosen, view, noise = facts.plan(), facts.outlook(), facts.noise()
+    secret = _secret(facts, output)
+    # A plan that is only shown needs some key: that of the private key 1.
+    chosen = facts.plan(None if facts.key else GENERATOR if secret is None else secret.public)
+    view, noise = facts.outlook(), facts.noise()
     if campaign is not None:
         chosen = chosen.changed(campaign=CampaignName.fresh(campaign))
     words = sentences(chosen, facts.users)
@@ -63,12 +75,20 @@ def plan(
         # A plan is known by its bytes: not one more.
         write_text(chosen.to_json(), output, end="")
         note(f"plan {chosen.id[:12]} written to {output}")
+        if secret is not None:
+            replace_file(str(_key_file(output)), f"{secret.text}\n".encode(), 0o600)
+            note(f"private key written to {_key_file(output)}: only the curator's server may have it")
+        if facts.shuffled and facts.shuffler is None:
+            note(f"the plan names the shuffler {SHUFFLER}, for trials; give --shuffler and --operator")
     if json_file is not None:
         document = {
             "plan_id": chosen.id,
             "plan": chosen.document(),
             "outlook": None if view is None else asdict(view) | {"error": view.error},
             "mostly_noise": noise,
+            "direct": None
+            if not facts.shuffled
+            else asdict(_direct(facts)) | {"error": _direct(facts).error},
             "explanation": words,
         }
         write_text(json.dumps(document, indent=2), json_file)
@@ -77,10 +97,69 @@ def plan(
     console = table_console(output)
     if view is not None:
         console.print(_outlooks(view, facts))
+    if view is not None and facts.shuffled:
+        console.print(_both_ways(view, facts, chosen))
     if explain:
         console.print("\n".join(words), markup=False, soft_wrap=True)
     if noise:
         note(f"Note: {noise}.")
+
+
+def _secret(facts: Facts, output: Path | None) -> CuratorKey | None:
+    """Draw the keys of a shuffled plan that is written and has none."""
+    if not facts.shuffled or facts.key is not None or output is None:
+        return None
+    if str(output) == "-":
+        raise InputError("a private key is written beside the plan: give -o a file, or --key")
+    if _key_file(output).exists():
+        raise InputError(
+            f"{_key_file(output)} exists, and may open the reports to another plan: give -o another file"
+        )
+    from ldptrace.curator.opening import CuratorKey
+
+    return CuratorKey.drawn()
+
+
+def _key_file(output: Path) -> Path:
+    return output.with_name(f"{output.name}.key")
+
+
+def _direct(facts: Facts) -> Outlook:
+    """Return what the same people would tell without a shuffler, at the same epsilon."""
+    from ldptrace.curator.planning import choose_grid, outlook
+
+    n = (
+        choose_grid(facts.users, float(facts.epsilon), facts.trip, facts.for_map)
+        if facts.grid == "auto"
+        else facts.grid
+    )
+    return outlook(facts.users, float(facts.epsilon), n, trip=facts.trip, most_moves=facts.most_moves)
+
+
+def _both_ways(view: Outlook, facts: Facts, chosen: Plan) -> Table:
+    """Return a table of the shuffled plan and of a direct one with the same people and the same epsilon."""
+    from rich.table import Table
+
+    from ldptrace.curator.planning import outlook
+
+    shuffled, epsilon = chosen.shuffled, float(facts.epsilon)
+    assert shuffled is not None
+    direct = _direct(facts)
+    # On the same grid, noise falls with the root of the number of people.
+    same = outlook(facts.users, epsilon, view.n, trip=facts.trip, most_moves=facts.most_moves)
+    needed = facts.users * (same.noise / view.noise) ** 2
+    table = Table(
+        caption=f"For the same predicted noise, about {float(f'{needed:.2g}'):,.0f} people would have to answer "
+        "directly. Both promises are for the replacement of one person's data.",
+        caption_justify="left",
+        title=f"The same {facts.users:,} people with and without a shuffler",
+    )
+    for column in ("", "epsilon", "if shuffler and curator work together", "traffic error"):
+        table.add_column(column, justify="right" if column else "left")
+    table.add_row("direct", f"{epsilon:g}", f"{epsilon:g}", f"{direct.error:.3f}")
+    central = f"{float(shuffled.epsilon):g}, delta {float(shuffled.delta):g}"
+    table.add_row("shuffled", central, f"{float(chosen.epsilon):g}", f"{view.error:.3f}")
+    return table
 
 
 def _outlooks(chosen: Outlook, facts: Facts) -> Table:

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from time import time as clock
 from typing import TYPE_CHECKING, Any, Literal
 
 from ldptrace.core.crs import checked_crs
+from ldptrace.curator.hiding import MOST_LOCAL, Hiding, usual_batch
 from ldptrace.errors import InputError
 from ldptrace.options import option, settle
+from ldptrace.protocol.canonical import text_in
 from ldptrace.protocol.exact import budget_fraction, epsilon_fraction
 from ldptrace.protocol.grid import Bounds, Grid, checked_bounds, checked_cells, numbers
-from ldptrace.protocol.limits import MAX_LIFETIME
+from ldptrace.protocol.limits import MAX_DELTA, MAX_LIFETIME, MIN_DELTA
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.shares import DEFAULT_SHARES, Wanted
+from ldptrace.protocol.shuffled import DELTA, HONEST, KEY_PATTERN, Shuffled
 from ldptrace.protocol.standing import START, Standing
 from ldptrace.protocol.units import moment, plan_crs, seconds_of
 
@@ -26,6 +30,11 @@ SINGLE = "single-report"
 PAPER = ("paper", "paper-unpadded", "randsyn", "combtran", "noadapt")
 PAPER_GRID = 6
 MOST_USERS = 10**12
+# Facts that only a shuffled plan has, besides `shuffled`.
+OF_SHUFFLED = ("delta", "batch", "honest", "most_local", "shuffler", "operator", "closes", "key")
+SHUFFLER, OPERATOR = "http://localhost:8001", "a shuffler on this computer, for trials"
+# Seconds until the batch of a shuffled plan without windows closes.
+OPEN = 30 * 86_400
 # Facts that only a standing plan has, besides `every`.
 OF_WINDOWS = ("recent", "start", "lifetime", "grace")
 
@@ -77,6 +86,10 @@ def _start(value: Any) -> int:
     return int(seconds)
 
 
+def _delta(value: Any) -> Fraction:
+    return budget_fraction(value, 1, "delta")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Common:
     """What the facts of a plan, the settings of a synthesis and those of a stream have in common."""
@@ -112,8 +125,25 @@ class Asked:
     cap: int | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Shuffling:
+    """Whether reports go through a shuffler: facts of a plan, and settings of a simulation."""
+
+    shuffled: bool = option(
+        False,
+        help="Make a shuffled plan: reports go through an independent shuffler, which mixes them. --epsilon is then "
+        "what an answer costs if shuffler and curator do not work together (central epsilon).",
+    )
+    delta: float | str | Fraction | None = option(
+        None,
+        metavar="D",
+        help="In a shuffled plan, the delta of one answer; by default 1e-8, at most 1e-6.",
+        parse=_delta,
+    )
+
+
 @dataclass(frozen=True)
-class Facts(Asked, Common):
+class Facts(Asked, Common, Shuffling):
     """What is known before anybody is asked.
 
     Commands, Python functions, the HTTP interface and the operator's page make the plan of a collection from it.
@@ -187,6 +217,43 @@ class Facts(Asked, Common):
         "length of the time window if that is shorter.",
         parse=_seconds,
     )
+    batch: int | None = option(
+        None,
+        help="In a shuffled plan, the least number of reports that the shuffler hands over at once; by default 0.8 of "
+        "--users, who answer once in each time window.",
+    )
+    honest: float | str | Fraction | None = option(
+        None,
+        metavar="SHARE",
+        help="In a shuffled plan, the share of the reports of a batch that come from honest devices; by default 0.9.",
+        parse=lambda value: budget_fraction(value, 1, "the share of honest devices"),
+    )
+    most_local: float | str | Fraction | None = option(
+        None,
+        metavar="E",
+        help="In a shuffled plan, the largest epsilon of one answer if shuffler and curator work together; by default "
+        "6.",
+        parse=epsilon_fraction,
+    )
+    shuffler: str | None = option(
+        None,
+        metavar="URL",
+        help=f"Address of the shuffler of a shuffled plan; by default {SHUFFLER}, which is for trials.",
+    )
+    operator: str | None = option(
+        None, metavar="WORDS", help="Who runs the shuffler of a shuffled plan, in words for the contributors."
+    )
+    closes: int | str | None = option(
+        None,
+        metavar="TIME",
+        help="Time at which the batch of a shuffled plan without time windows closes; by default 30 days from now.",
+        parse=_start,
+    )
+    key: str | None = option(
+        None,
+        metavar="HEX",
+        help="The curator's public key of a shuffled plan: a point of the curve P-256, 130 hexadecimal digits.",
+    )
 
     def __post_init__(self) -> None:
         settle(self)
@@ -195,6 +262,16 @@ class Facts(Asked, Common):
                 raise InputError(f"method {self.method} asks nothing about time")
             if self.questions is not None or self.every is not None:
                 raise InputError(f"method {self.method} has its own questions and no windows")
+            if self.shuffled:
+                raise InputError(
+                    f"method {self.method} asks in two rounds, and a shuffled plan has one round"
+                )
+        if not self.shuffled:
+            for name in OF_SHUFFLED:
+                if getattr(self, name) is not None:
+                    raise InputError(f"{name} belongs to a shuffled plan: give shuffled")
+        else:
+            self._check_shuffled()
         if self.every is None:
             for name in OF_WINDOWS:
                 if getattr(self, name) is not None:
@@ -208,10 +285,33 @@ class Facts(Asked, Common):
         if plan_crs(self.crs) is not None:
             checked_crs(str(self.crs))
 
+    def _check_shuffled(self) -> None:
+        if self.every is not None and self.closes is not None:
+            raise InputError(
+                "closes belongs to a shuffled plan without windows: each window closes by itself"
+            )
+        if self.delta is not None and not MIN_DELTA <= _delta(self.delta) <= MAX_DELTA:
+            raise InputError(
+                f"delta of one answer must be from {float(MIN_DELTA):g} to {float(MAX_DELTA):g}, got {self.delta}"
+            )
+
     @property
     def budget(self) -> Fraction:
-        """The exact epsilon."""
-        return epsilon_fraction(self.epsilon)
+        """The exact epsilon of one answer of a device; of a shuffled plan, eps0."""
+        hiding = self.hiding()
+        return epsilon_fraction(self.epsilon) if hiding is None else hiding.local
+
+    def hiding(self) -> Hiding | None:
+        """Return how the reports of a shuffled plan hide among each other."""
+        if not self.shuffled:
+            return None
+        return Hiding(
+            epsilon_fraction(self.epsilon),
+            usual_batch(self.users) if self.batch is None else self.batch,
+            DELTA if self.delta is None else _delta(self.delta),
+            HONEST if self.honest is None else Fraction(self.honest),
+            MOST_LOCAL if self.most_local is None else epsilon_fraction(self.most_local),
+        )
 
     @property
     def trip(self) -> float:
@@ -252,8 +352,9 @@ class Facts(Asked, Common):
 
         return mostly_noise(self.users, self.budget, self.map_grid().n, trip=self.trip)
 
-    def plan(self) -> Plan:
-        """Make the plan. The methods of the paper add their second round after the first is counted."""
+    def plan(self, key: bytes | None = None) -> Plan:
+        """Make the plan. The methods of the paper add their second round after the first is counted. A shuffled plan
+        needs the curator's public key: `key`, or the fact of this name."""
         grid, crs = self.map_grid(), plan_crs(self.crs)
         if self.method in PAPER:
             return Plan.paper(grid, self.epsilon, method=self.method, crs=crs)
@@ -270,7 +371,26 @@ class Facts(Asked, Common):
             self.for_map,
             self._asked(),
         )
-        return Plan.asking(asked, grid, self.epsilon, crs).changed(standing=self.standing())
+        direct = Plan.asking(asked, grid, self.budget, crs)
+        standing = self.standing()
+        return direct.changed(standing=standing, shuffled=self._row(standing, key))
+
+    def _row(self, standing: Standing | None, key: bytes | None) -> Shuffled | None:
+        hiding = self.hiding()
+        if hiding is None:
+            return None
+        if key is None:
+            if self.key is None:
+                raise InputError("a shuffled plan needs the curator's public key: give key")
+            key = bytes.fromhex(text_in(self.key, KEY_PATTERN, "key, a point of the curve P-256,"))
+        closes = int(clock()) + OPEN if self.closes is None else _start(self.closes)
+        return hiding.row(
+            key,
+            self.operator or OPERATOR,
+            self.shuffler or SHUFFLER,
+            until=closes if standing is None else None,
+            answers=None if standing is None else standing.answers(hiding.local),
+        )
 
     def _asked(self) -> Sequence[str] | None:
         """Return the names of the questions: as given, or None for the usual ones. A standing plan asks for the number
@@ -283,11 +403,16 @@ class Facts(Asked, Common):
         """Return the windows of a standing plan, or None."""
         if self.every is None:
             return None
+        hiding, budget = self.hiding(), self.budget
+        lifetime = (
+            None if self.lifetime is None else budget_fraction(self.lifetime, MAX_LIFETIME, "a lifetime")
+        )
         return Standing.of(
             _seconds(self.every),
-            epsilon=self.budget,
+            epsilon=budget,
             recent=None if self.recent is None else _seconds(self.recent),
             start=START if self.start is None else _start(self.start),
-            lifetime=self.lifetime,
+            # What a person says is the central lifetime; the plan's own is eps0 of as many answers.
+            lifetime=lifetime if hiding is None else hiding.answers(lifetime) * budget,
             grace=None if self.grace is None else _seconds(self.grace),
         )

@@ -1,0 +1,114 @@
+"""From a wanted central epsilon to a shuffled plan: which eps0 devices may have, and what the plan may state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from ldptrace.errors import InputError
+from ldptrace.protocol.exact import decimal_text
+from ldptrace.protocol.limits import MAX_BATCH, MAX_LIFETIME, MIN_BATCH
+from ldptrace.protocol.shuffled import HONEST, Shuffled
+from ldptrace.protocol.shuffling import local_epsilon, stated_epsilon
+from ldptrace.protocol.standing import ANSWERS
+
+# Share of the expected users that a batch counts on; the others may not answer.
+EXPECTED = Fraction(4, 5)
+# Most eps0 of one answer, as devices allow unless a person says otherwise.
+MOST_LOCAL = Fraction(6)
+
+
+@dataclass(frozen=True)
+class Hiding:
+    """How reports of a plan hide among each other. `wanted` is the central epsilon of one answer.
+
+    >>> hiding = Hiding(Fraction(1), 8_000, Fraction(1, 10**8))
+    >>> float(hiding.local), float(hiding.central)
+    (4.13, 0.9983)
+    """
+
+    wanted: Fraction
+    batch: int
+    delta: Fraction
+    honest: Fraction = HONEST
+    most_local: Fraction = MOST_LOCAL
+
+    def __post_init__(self) -> None:
+        if not MIN_BATCH <= self.batch <= MAX_BATCH:
+            raise InputError(
+                f"a batch must have from {MIN_BATCH} to {MAX_BATCH:,} reports, got {self.batch:,}: give batch"
+            )
+        if self.hidden < 1:
+            raise InputError(
+                f"a batch of {self.batch:,} reports of which {decimal_text(self.honest)} are honest hides nobody"
+            )
+
+    @property
+    def hidden(self) -> int:
+        """The number of honest devices in every batch."""
+        return int(self.honest * self.batch)
+
+    @cached_property
+    def local(self) -> Fraction:
+        """The largest eps0 for the wanted central epsilon, at most `most_local`."""
+        found = local_epsilon(self.hidden, float(self.wanted), float(self.delta), float(self.most_local))
+        return min(Fraction(str(found)), self.most_local)
+
+    @cached_property
+    def central(self) -> Fraction:
+        """The central epsilon that the plan states; less than wanted where eps0 is at most `most_local`."""
+        found = stated_epsilon(self.hidden, float(self.local), float(self.delta))
+        return min(Fraction(str(found)), self.wanted)
+
+    def answers(self, lifetime: Fraction | None) -> int:
+        """Return how many windows a device answers at most, so that all answers together cost at most this central
+        epsilon; ten without a `lifetime`."""
+        most = int(MAX_LIFETIME / self.local)
+        if lifetime is None:
+            return min(ANSWERS, most)
+        if self.lifetime(1) > lifetime:
+            raise InputError(
+                f"a lifetime holds at least one answer of central epsilon {decimal_text(self.central)}, got "
+                f"{decimal_text(lifetime)}"
+            )
+        good, bad = 1, most + 1
+        while bad - good > 1:
+            middle = (good + bad) // 2
+            good, bad = (middle, bad) if self.lifetime(middle) <= lifetime else (good, middle)
+        return good
+
+    def lifetime(self, answers: int) -> Fraction:
+        """Return the central epsilon of this many answers of one device together."""
+        from ldptrace.curator.accounting import stated_lifetime
+
+        if answers == 1:
+            return self.central
+        found = stated_lifetime(self.hidden, float(self.local), float(self.delta), answers)
+        return max(Fraction(str(found)), self.central)
+
+    def row(
+        self, key: bytes, operator: str, address: str, *, until: int | None, answers: int | None
+    ) -> Shuffled:
+        """Return the member `shuffled` of a plan: with `until` for a plan without windows, with the number of `answers`
+        for a standing plan."""
+        return Shuffled(
+            key,
+            self.batch,
+            self.honest,
+            self.delta,
+            self.central,
+            None if answers is None else self.lifetime(answers),
+            until,
+            operator,
+            address,
+        )
+
+
+def usual_batch(users: int) -> int:
+    """Return the batch that a plan for this many expected users counts on.
+
+    >>> usual_batch(10_000)
+    8000
+    """
+    return min(int(EXPECTED * users), MAX_BATCH)
