@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,11 @@ from ldptrace.device.sealing import Sealer
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.shuffled import Shuffled
 from ldptrace.protocol.standing import Standing
+from ldptrace.server import campaigns
+from ldptrace.server.storage import Database
 from ldptrace.shuffler.served import NO_WINDOW
 from ldptrace.shuffler.store import Sealed, Store
-from server_kit import TELLING, telling_report
+from server_kit import TELLING, telling_report, terms
 
 KEY = CuratorKey.from_text(f"{7:064x}")
 # Tests begin at this time; the batch of the plan without windows closes an hour later.
@@ -61,3 +64,14 @@ def serving(folder: Path, plan: Plan, clock: Any, *, admission: bool = False) ->
     store = Store(folder, clock)
     store.add_plan(plan, "http://curator.example/v1/campaigns/trips", "token", admission=admission)
     return store
+
+
+def opened_shuffled(database: Database, plan: Plan, name: str = "trips", **options: Any) -> Plan:
+    """An open campaign with a key of its own; its plan."""
+    campaigns.create(database, name, plan.changed(campaign=None), terms(**options), actor="test")
+    return campaigns.open_round(database, name, actor="test").plan
+
+
+def batch_of(plan: Plan, values: Iterable[int], window: int | None = None) -> bytes:
+    """The bytes of a batch with reports that name these values."""
+    return b"".join(sealed(plan, value, window).body for value in values)

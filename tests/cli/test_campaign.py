@@ -13,7 +13,9 @@ from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.server import registry
+from ldptrace.server.batches import Label, count_batch
 from ldptrace.server.storage import open_database
+from shuffler_kit import HOUR, NOW, batch_of, telling
 
 PLAN = Plan.single_report(Grid((0.0, 0.0, 6.0, 6.0), 4), 1.0)
 
@@ -169,3 +171,24 @@ def test_a_standing_campaign_goes_on_with_another_plan(tmp_path: Path) -> None:
     assert shown("town")["standing"]["grace"] == 60  # type: ignore[index]
     assert run("close", "town").exit_code == 0
     assert shown("town")["until"] is not None
+
+
+def test_a_shuffled_campaign_shows_its_batches_and_both_promises(tmp_path: Path) -> None:
+    plan = telling().changed(campaign=None)
+    (tmp_path / "plan.json").write_text(plan.to_json())
+    data = ("--data", str(tmp_path / "data"))
+    made = run("create", "trips", "--plan", str(tmp_path / "plan.json"), "--min-reports", "1", *data)
+    assert "campaign token trips --scope shuffle" in made.output
+    run("open", "trips", *data)
+    assert run("token", "trips", "--scope", "shuffle", *data).stdout.startswith("ldpt_")
+    store = open_database(tmp_path / "data")
+    with store.reading() as session:
+        plan = registry.find(session, "trips").plan
+    assert plan.id in made.output
+    count_batch(store, Label("trips", plan.id, None), batch_of(plan, range(4)), NOW + HOUR)
+    shown = " ".join(run("show", "trips", *data).output.split())
+    assert "shuffler A club, https://club.example, batches of 3 or more" in shown
+    assert (
+        "promise epsilon 1, delta 0.00000001 for an answer; 1 if curator and shuffler work together" in shown
+    )
+    assert "batch 4 reports, 4 counted, central epsilon 1" in shown

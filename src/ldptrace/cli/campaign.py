@@ -107,6 +107,11 @@ def create(
         f"campaign {name} is in draft: plan {made.plan.id[:12]}, {chosen.grid.n} x {chosen.grid.n} cells, "
         f"epsilon {float(chosen.epsilon):g}; open it with: ldptrace campaign open {name}"
     )
+    if made.plan.shuffled is not None:
+        note(
+            f"the id of the plan is {made.plan.id}; the private key stays in the database and its backups. Make a "
+            f"token for the shuffler: ldptrace campaign token {name} --scope shuffle"
+        )
 
 
 def _network_files(path: Path) -> dict[str, bytes]:
@@ -193,6 +198,7 @@ def _facts(shown: dict[str, Any]) -> None:
         lines += [("window", text) for text in _windows(shown)]
     lines += [("rejected", f"{count:,} {problem}") for problem, count in shown["rejected"].items()]
     lines.append(("plan", f"{shown['plan']}, epsilon {shown['epsilon']}, method {shown['method']}"))
+    lines += _batches(shown)
     if shown["release"]:
         release = shown["release"]
         lines.append(("release", f"{release['state']}: {release['stage']} {release['error']}".rstrip()))
@@ -200,6 +206,33 @@ def _facts(shown: dict[str, Any]) -> None:
     typer.echo(f"{shown['name']}: {shown['title']}")
     for key, text in lines:
         typer.echo(f"{key:<10}{text}")
+
+
+def _batches(shown: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the shuffler of a campaign, both promises, and the newest batches with what they achieve."""
+    shuffled = shown["shuffled"]
+    if shuffled is None:
+        return []
+    lines = [
+        (
+            "shuffler",
+            f"{shuffled['operator']}, {shuffled['address']}, batches of {shuffled['batch']:,} or more",
+        ),
+        (
+            "promise",
+            f"epsilon {shuffled['epsilon']}, delta {shuffled['delta']} for an answer; {shown['epsilon']} if curator "
+            "and shuffler work together",
+        ),
+    ]
+    for one in shown["batches"][-NEWEST:]:
+        window = "" if one["window"] is None else f"window {one['window']}: "
+        what = (
+            "deleted by the shuffler"
+            if one["deleted"]
+            else f"{one['counted']:,} counted, central epsilon {one['epsilon']:g}"
+        )
+        lines.append(("batch", f"{window}{one['reports']:,} reports, {what}"))
+    return lines
 
 
 def _windows(shown: dict[str, Any]) -> list[str]:

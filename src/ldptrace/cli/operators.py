@@ -55,7 +55,10 @@ def backup(
     from ldptrace.server import backups
 
     reports = backups.backup(database_of(data, database), name, output, actor=actor())
-    note(f"campaign {name} with {reports:,} reports: {output}; keep it as you keep the database")
+    note(
+        f"campaign {name} with {reports:,} reports: {output}; keep it as you keep the database, with which it shares "
+        "the private key of a shuffled campaign"
+    )
 
 
 def restore(
@@ -85,7 +88,11 @@ def token(
         ),
     ] = "*",
     scope: Annotated[
-        str, typer.Option(help="What the token allows; read: view and download; manage: everything.")
+        str,
+        typer.Option(
+            help="What the token allows; read: view and download; manage: everything; shuffle: hand over the "
+            "batches of a shuffled campaign."
+        ),
     ] = "manage",
     label: Annotated[
         str, typer.Option(help="Name of the person who uses the token, for the audit log.")

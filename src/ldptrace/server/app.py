@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from ldptrace.server import devices, operators, pages
+from ldptrace.server import devices, operators, pages, shufflers
 from ldptrace.server.state import State
 from ldptrace.server.storage import Database
 from ldptrace.web.answers import JsonAnswer
@@ -46,6 +46,8 @@ ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/v1/campaigns/{name}/plan", devices.plan),
     ("GET", "/v1/campaigns/{name}/words", devices.words),
     ("GET", "/v1/campaigns/{name}/streets", devices.streets),
+    ("PUT", "/v1/campaigns/{name}/plans/{plan}/batch", shufflers.batch),
+    ("PUT", "/v1/campaigns/{name}/plans/{plan}/windows/{window:window}/batch", shufflers.batch),
     ("GET", "/v1/campaigns/{name}", devices.show_campaign),
     ("GET", "/v1/campaigns", devices.list_campaigns),
     ("GET", "/v1/operator/campaigns", operators.index),

@@ -1,7 +1,7 @@
 """Back up a campaign to one file, a SQLite database with the same tables. A restored campaign has the ids of its
-reports, so that no report is counted twice. Its tokens are revoked, because the backup does not know which of them were
-revoked since. A campaign that was published is never restored to an earlier state,
-because its reports could then be counted and published a second time.
+reports, so that no report is counted twice. The backup of a shuffled campaign holds its private key. The tokens of a
+restored campaign are revoked, because the backup does not know which of them were revoked since. A campaign that was
+published is never restored to an earlier state, because its reports could then be counted and published a second time.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ CAMPAIGN = {
     "plans": ("campaign", "id", "number", "text", "ends"),
     "rejections": ("campaign", "problem", "reports"),
     "admissions": ("campaign", "hash"),
+    "keys": ("campaign", "secret"),
+    "batches": ("campaign", "plan", "time_window", "digest", "reports", "answer"),
     "tokens": ("campaign", "id", "hash", "scope", "label", "created", "revoked"),
     "releases": ("campaign", "number", "attempt", "state", "stage", "done", "error", "count", "beat"),
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ldptrace.curator import Tally
+from ldptrace.curator.opening import CuratorKey
 from ldptrace.errors import InputError
 from ldptrace.models.lengths import length_quantile
 from ldptrace.protocol.plan import CampaignName, Plan
@@ -60,9 +61,12 @@ class Terms:
 
 
 def create(database: Database, name: str, plan: Plan, terms: Terms | None = None, *, actor: str) -> Campaign:
-    """Make a new campaign in the state draft."""
+    """Make a new campaign in the state draft. A shuffled plan gets the public key of a pair that is drawn here."""
     terms = terms or Terms()
     check_new(name, plan, terms)
+    key = None if plan.shuffled is None else CuratorKey.drawn()
+    if key is not None and plan.shuffled is not None:
+        plan = plan.changed(shuffled=plan.shuffled.changed(key=key.public))
     plan = named(plan, name)
     about, numbers, schedule = terms.about, terms.numbers, terms.schedule
     with database.writing() as session:
@@ -84,6 +88,8 @@ def create(database: Database, name: str, plan: Plan, terms: Terms | None = None
             schedule.until,
         )
         keep_plan(session, name, plan, 0)
+        if key is not None:
+            session.run("INSERT INTO keys (campaign, secret) VALUES (?, ?)", name, key.text)
         note(session, actor, "create", name, f"plan {plan.id}")
         return find(session, name)
 
@@ -99,6 +105,12 @@ def check_new(name: str, plan: Plan, terms: Terms) -> None:
     terms.schedule.check()
     if not plan.is_private or plan.method == UNPADDED:
         raise PlanRefused(Problem.PLAN_NOT_PRIVATE)
+    if plan.shuffled is not None and plan.campaign is not None:
+        raise InputError(
+            "a shuffled plan gets its key when its campaign is made: give a plan without a campaign"
+        )
+    if plan.shuffled is not None and plan.standing is None and terms.schedule.until is not None:
+        raise InputError("the plan of a shuffled campaign says until when devices answer: give no other time")
     if plan.extends is not None:
         raise InputError("a campaign begins with the first plan of its chain, this plan extends another one")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter as Multiset
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -36,7 +36,7 @@ from ldptrace.server.windows import (
     window_named,
     window_round,
 )
-from ldptrace.web.problems import BY_NUMBER, ServerProblem
+from ldptrace.web.problems import BY_NUMBER, Refused, ServerProblem
 
 Codes = NDArray[np.uint8]
 _DUPLICATE, _WRONG_WINDOW = Problem.DUPLICATE.number, Problem.WRONG_WINDOW.number
@@ -110,6 +110,8 @@ class Counter:
             raise no_such(campaign)
         terms = _Terms(campaign, found[0], bool(found[1]))
         plans = counted_plans(session, campaign)
+        if plans[-1].plan.shuffled is not None:
+            raise Refused(ServerProblem.NOT_SHUFFLED)
         codes: list[Codes] = []
         if plans[-1].plan.standing is None:
             rounds = opened_rounds(session, campaign, plans)
@@ -188,7 +190,7 @@ class Counter:
             assert round_.key is not None
             seen = self._ids_of(round_.key)
             seen.known(session, [], round_.groups, round_.generation)
-        _add_tally(session, round_, receiver)
+        add_tally(session, round_.key, receiver)
         groups, generation = seen.add(session, list(accepted))
         session.run(
             "UPDATE rounds SET counted = counted + ?, groups = ?, generation = ? WHERE key = ?",
@@ -259,20 +261,20 @@ def _used_up(session: Session, campaign: str, token: bytes | None) -> bool:
     return session.run("DELETE FROM admissions WHERE campaign = ? AND hash = ?", campaign, token) == 1
 
 
-def _add_tally(session: Session, round_: OpenRound, receiver: Receiver) -> None:
+def add_tally(session: Session, key: int | None, receiver: Receiver) -> None:
     """Add the counts of the questions with answers."""
     tally = receiver.tally
     for ask, (counts, users) in enumerate(zip(tally.counts, tally.users, strict=True)):
         if users == 0:
             continue
-        found = session.row("SELECT counts FROM tallies WHERE round = ? AND ask = ?", round_.key, ask)
+        found = session.row("SELECT counts FROM tallies WHERE round = ? AND ask = ?", key, ask)
         assert found is not None, "a round that is open has a row for every question"
         before = np.frombuffer(found[0], dtype="<i8")
         session.run(
             "UPDATE tallies SET users = users + ?, counts = ? WHERE round = ? AND ask = ?",
             users,
             (before + counts).astype("<i8").tobytes(),
-            round_.key,
+            key,
             ask,
         )
 
@@ -282,11 +284,16 @@ def _note_rejections(session: Session, campaign: str, codes: Sequence[Codes]) ->
     for part in codes:
         if part.any():
             numbers.update(part[part > 0].tolist())
-    for number, reports in sorted(numbers.items()):
+    note_rejections(session, campaign, {BY_NUMBER[number].code: count for number, count in numbers.items()})
+
+
+def note_rejections(session: Session, campaign: str, problems: Mapping[str, int]) -> None:
+    """Add the numbers of reports that were not counted, by the codes of their problems."""
+    for code, reports in sorted(problems.items()):
         session.run(
             "INSERT INTO rejections (campaign, problem, reports) VALUES (?, ?, ?) "
             "ON CONFLICT (campaign, problem) DO UPDATE SET reports = rejections.reports + excluded.reports",
             campaign,
-            BY_NUMBER[number].code,
+            code,
             reports,
         )

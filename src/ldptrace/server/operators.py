@@ -20,7 +20,7 @@ from ldptrace.server.storage import Session
 from ldptrace.server.tallies import tally_of
 from ldptrace.server.tokens import EVERY
 from ldptrace.web.answers import TALLY_TYPE, JsonAnswer, read_body, read_json
-from ldptrace.web.problems import bad_request, not_found
+from ldptrace.web.problems import Refused, ServerProblem, bad_request, not_found
 
 # Campaigns in one answer; the rest follow after the last of them.
 LISTED = 100
@@ -33,6 +33,8 @@ async def index(request: Request) -> Response:
     """Campaigns that the token can see: those after a name, as many as one answer has."""
     state, after = State.of(request), State.after(request)
     token = await state.token(request)
+    if not token.allows("read", token.campaign):
+        raise Refused(ServerProblem.FORBIDDEN, f"the token allows {token.scope} of {token.campaign}")
 
     def shown(session: Session) -> tuple[list[dict[str, Any]], bool]:
         if token.campaign != EVERY:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.shuffled import Shuffled
 from ldptrace.server.campaigns import close_round, keep_plan
 from ldptrace.server.registry import Campaign, find, note, plans_of
 from ldptrace.server.seen import erase
@@ -36,7 +37,7 @@ def change_plan(database: Database, name: str, plan: Plan, *, actor: str, now: f
             )
         if plan.standing is None:
             raise InputError("a standing campaign goes on with a standing plan: give it windows")
-        plan = plan.changed(campaign=campaign.plan.campaign)
+        plan = plan.changed(campaign=campaign.plan.campaign, shuffled=_same_key(campaign.plan, plan))
         known = plans_of(session, name)
         if plan.id in known:
             raise InputError(f"campaign {name} has had this plan already, {plan.id[:12]}")
@@ -45,6 +46,15 @@ def change_plan(database: Database, name: str, plan: Plan, *, actor: str, now: f
         session.run("UPDATE campaigns SET plan = ? WHERE name = ?", plan.id, name)
         note(session, actor, "change plan", name, f"plan {plan.id}")
         return find(session, name)
+
+
+def _same_key(old: Plan, new: Plan) -> Shuffled | None:
+    """Return what the new plan of a campaign says of its shuffler, with the key of the campaign."""
+    if (old.shuffled is None) != (new.shuffled is None):
+        raise InputError("a campaign goes on with plans of its kind: shuffled, or answered directly")
+    return (
+        None if old.shuffled is None or new.shuffled is None else new.shuffled.changed(key=old.shuffled.key)
+    )
 
 
 def close(database: Database, name: str, *, actor: str, now: float) -> Campaign:
@@ -103,6 +113,7 @@ def is_over(database: Database, name: str, now: float) -> bool:
             if one.ends is None:
                 return False
             last = max(0, -((one.standing.start - one.ends) // one.standing.every) - 1)
-            if now < one.standing.counted(last)[1]:
+            counted = one.standing.counted(last) if one.plan.shuffled is None else one.batch_taken(last)
+            if now < counted[1]:
                 return False
     return True

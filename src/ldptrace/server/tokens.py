@@ -18,7 +18,9 @@ from ldptrace.server.registry import find, note
 from ldptrace.server.storage import Database, Session
 from ldptrace.web.problems import Refused, ServerProblem, wrong_state
 
-SCOPES = ("read", "manage")
+# `manage` includes `read`; `shuffle` is for the shuffler of one campaign, and for nothing but batches.
+SCOPES = ("read", "manage", "shuffle")
+SHUFFLE = "shuffle"
 # A token for every campaign, and for making new ones.
 EVERY = "*"
 MAX_ADMISSIONS = 1_000_000
@@ -44,6 +46,8 @@ class Token:
 
     def allows(self, scope: str, campaign: str) -> bool:
         """Whether the token gives this right; `manage` includes `read`."""
+        if SHUFFLE in (self.scope, scope):
+            return self.campaign == campaign and self.scope == scope
         return self.campaign in (EVERY, campaign) and SCOPES.index(self.scope) >= SCOPES.index(scope)
 
 
@@ -53,6 +57,8 @@ def create_token(
     """Make a new token, and return its text, which is shown once, and the stored entry."""
     if scope not in SCOPES:
         raise InputError(f"a scope is one of {', '.join(SCOPES)}, got {scope!r}")
+    if scope == SHUFFLE and campaign == EVERY:
+        raise InputError("a token with the scope shuffle is for one campaign: name it")
     if len(label) > 80 or not label.isprintable():
         raise InputError("a label has up to 80 printable characters")
     number, secret = secrets.token_hex(4), secrets.token_hex(32)
@@ -114,6 +120,10 @@ def create_admissions(database: Database, campaign: str, count: int, *, actor: s
     texts = [secrets.token_hex(ADMISSION_LETTERS // 2) for _ in range(count)]
     with database.writing() as session:
         known = find(session, campaign, lock=True)
+        if known.plan.shuffled is not None:
+            raise InputError(
+                f"campaign {campaign} is shuffled: its shuffler makes the codes (ldptrace shuffle codes)"
+            )
         if known.state != "draft" and not known.admission:
             raise wrong_state(
                 f"campaign {campaign} is open to everybody: admission is decided before it is opened"

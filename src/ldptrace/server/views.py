@@ -10,7 +10,8 @@ from ldptrace.curator import Estimate, Estimates, Tally
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.lattice import moves
 from ldptrace.protocol.plan import Plan
-from ldptrace.server.registry import Campaign
+from ldptrace.server.batches import batches_of
+from ldptrace.server.registry import Campaign, plans_of
 from ldptrace.server.releases import folder_of
 from ldptrace.server.storage import Session
 from ldptrace.server.tallies import counts_of, estimates_of, rejections_of, tallies_of
@@ -38,6 +39,7 @@ def public(campaign: Campaign) -> dict[str, Any]:
         "epsilon": decimal_text(campaign.plan.epsilon),
         "admission": campaign.admission,
         "standing": None if campaign.plan.standing is None else campaign.plan.standing.document(),
+        "shuffled": None if campaign.plan.shuffled is None else campaign.plan.shuffled.document(),
     }
 
 
@@ -56,6 +58,7 @@ def overview(session: Session, campaign: Campaign) -> dict[str, Any]:
         "method": campaign.plan.method,
         "reports": reports,
         "rejected": rejections_of(session, campaign.name),
+        "batches": batches_of(session, campaign.name, plans_of(session, campaign.name)),
         "min_reports": campaign.min_reports,
         "max_reports": campaign.max_reports,
         "expected": expected,

@@ -11,12 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ldptrace.curator import Tally
+from ldptrace.protocol.limits import MAX_WINDOW
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import HEADER_BYTES, PLAN_AT, ROUND_AT, plan_prefix, window_of
 from ldptrace.protocol.standing import Standing
 from ldptrace.server.registry import cached_plan
 from ldptrace.server.storage import Session
 
+# Seconds within which the batch of a plan without windows is taken.
+LATE = 366 * 86_400
 _COLUMNS = "key, number, time_window, state, counted, groups, generation"
 
 
@@ -41,6 +44,20 @@ class CountedPlan:
         begun = self.ends is None or self.standing.start + window * self.standing.every < self.ends
         return begun and first <= now < last
 
+    def batch_taken(self, window: int | None) -> tuple[int, int]:
+        """Return from when until when the batch of a window of a shuffled plan is taken; of a window that the plan
+        does not have, never."""
+        shuffled = self.plan.shuffled
+        assert shuffled is not None
+        if self.plan.standing is None:
+            return (0, 0) if window is not None or shuffled.until is None else _after(shuffled.until, LATE)
+        if window is None or not 0 <= window <= MAX_WINDOW:
+            return 0, 0
+        begin = self.standing.start + window * self.standing.every
+        if self.ends is not None and begin >= self.ends:
+            return 0, 0
+        return _after(self.standing.counted(window)[1], self.standing.every)
+
 
 @dataclass(frozen=True)
 class OpenRound:
@@ -55,6 +72,10 @@ class OpenRound:
     counted: int
     groups: int
     generation: int
+
+
+def _after(end: int, seconds: int) -> tuple[int, int]:
+    return end, end + seconds
 
 
 def counted_plans(session: Session, campaign: str) -> list[CountedPlan]:

@@ -116,7 +116,8 @@ async function show() {
   at("link").replaceChildren();
   if (one.state === "published") at("link").append("The release has a page: ", html("a", { href: `/c/${one.name}/release` }, `/c/${one.name}/release`), ".");
   if (one.releases.some((release) => release.state === "done")) at("link").append("Everybody can read the releases at ", html("a", { href: `/c/${one.name}/release` }, `/c/${one.name}/release`), ". ");
-  if (one.state === "open") at("link").append("Contributors take part at ", html("a", { href: `/c/${one.name}` }, `/c/${one.name}`), ".");
+  const part = one.shuffled ? `${one.shuffled.address}/p/${one.plan}` : `/c/${one.name}`;
+  if (one.state === "open") at("link").append("Contributors take part at ", html("a", { href: part }, part), ".");
   const running = one.release?.state === "running";
   at("open").hidden = !(one.state === "draft" || (one.state === "closed" && !one.standing && one.round < one.rounds));
   at("open").textContent = one.round > 0 ? `Open round ${one.round + 1}` : "Open";
@@ -130,6 +131,8 @@ async function show() {
   release(one);
   errors(one);
   table("rejected", ["problem", "reports"], Object.entries(one.rejected), "Every report was counted.");
+  at("batches-card").hidden = one.shuffled === null;
+  if (one.shuffled) batches(one);
   const several = new Set(one.round_reports.map((round) => round.plan)).size > 1;
   const begins = (round) => `${new Date(1000 * round.begin).toLocaleDateString("en", { dateStyle: "medium" })}${several ? `, plan ${round.plan.slice(0, 4)}` : ""}`;
   const released = new Map(one.releases.map((release) => [release.round, release.state === "running" ? `${release.percent} %` : release.state]));
@@ -140,6 +143,14 @@ async function show() {
   await fit(one);
   await overTime(one);
   at("live-card").hidden = !(one.state === "published" || one.releases.some((release) => release.state === "done"));
+}
+
+/** What came from the shuffler, and both promises: as the plan states them, and as each batch achieves them. */
+function batches(one) {
+  const { shuffled } = one;
+  at("shuffled").textContent = `Reports come in batches of at least ${number(shuffled.batch)} from the shuffler of ${shuffled.operator} (${shuffled.address}). An answer costs epsilon ${shuffled.epsilon} (delta ${shuffled.delta}), or ${one.epsilon} if curator and shuffler work together.`;
+  const row = (batch) => [batch.window ?? "all", batch.reports, batch.deleted ? "deleted by the shuffler" : batch.counted, batch.deleted ? "" : batch.epsilon];
+  table("batches", ["window", "reports", "counted", "central epsilon achieved"], one.batches.toReversed().slice(0, 60).map(row), "No batch has arrived yet.");
 }
 
 /** How far the release of a window is, or the link to its page. */

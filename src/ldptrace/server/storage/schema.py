@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 3
+VERSION = 4
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -46,6 +46,17 @@ CREATE TABLE IF NOT EXISTS rounds (
 );
 
 CREATE UNIQUE INDEX IF NOT EXISTS rounds_window ON rounds (campaign, plan, time_window);
+
+-- The private key of a shuffled campaign, with which its sealed reports are opened.
+CREATE TABLE IF NOT EXISTS keys (campaign TEXT PRIMARY KEY, secret TEXT NOT NULL);
+
+-- The batches of shuffled plans: a digest of the set of sealed reports (empty: the shuffler has deleted it), and what
+-- the shuffler was answered. `time_window` is -1 in plans without windows.
+CREATE TABLE IF NOT EXISTS batches (
+    campaign TEXT NOT NULL, plan TEXT NOT NULL, time_window {integer} NOT NULL, digest TEXT NOT NULL,
+    reports {integer} NOT NULL, answer TEXT NOT NULL,
+    PRIMARY KEY (campaign, plan, time_window)
+);
 
 -- Counts of each question as 64-bit integers.
 CREATE TABLE IF NOT EXISTS tallies (
@@ -102,7 +113,7 @@ CREATE TABLE IF NOT EXISTS files (
 """
 
 # Tables with a column `campaign` or `round`, for deleting one; ids, which are many, are erased by themselves.
-OF_CAMPAIGN = ("plans", "rejections", "admissions", "releases", "files", "rounds")
+OF_CAMPAIGN = ("plans", "rejections", "admissions", "releases", "files", "keys", "batches", "rounds")
 OF_ROUND = ("tallies", "fresh")
 
 
@@ -110,7 +121,7 @@ def statements(*, integer: str, blob: str, serial: str, clustered: str) -> list[
     """Return the statements that make the tables, with the types of one database.
 
     >>> len(statements(integer="BIGINT", blob="BYTEA", serial="BIGINT PRIMARY KEY", clustered=""))
-    14
+    16
     """
     filled = _TABLES.format(integer=integer, blob=blob, serial=serial, clustered=clustered)
     return [part.strip() for part in filled.split(";") if part.strip()]

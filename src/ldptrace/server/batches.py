@@ -1,0 +1,204 @@
+"""Count the batches of shufflers: each once, and each report in it by the rules for every report.
+
+A batch is opened in memory, before the transaction that counts it. The transaction stores a digest of the set of sealed
+reports and the answer with the counts, so that the batch gets the same answer when it is sent again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ldptrace.curator.receive import Receiver
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.problems import Problem
+from ldptrace.protocol.reports import report_bytes
+from ldptrace.protocol.seals import sealed_bytes
+from ldptrace.protocol.shuffling import stated_epsilon
+from ldptrace.server.counting import add_tally, note_rejections
+from ldptrace.server.opener import open_batch
+from ldptrace.server.registry import find, note
+from ldptrace.server.storage import Database, Session
+from ldptrace.server.windows import CountedPlan, OpenRound, begin_window, counted_plans, window_round
+from ldptrace.web.problems import BY_NUMBER, Refused, ServerProblem, wrong_state
+
+# In place of a window in plans that have none.
+NO_WINDOW = -1
+NOT_OPENED = "not-opened"
+
+
+@dataclass(frozen=True)
+class Label:
+    """What a batch is of: a plan of a campaign, and a window or none."""
+
+    campaign: str
+    plan: str
+    window: int | None
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        return self.campaign, self.plan, NO_WINDOW if self.window is None else self.window
+
+
+def count_batch(database: Database, label: Label, body: bytes, now: float) -> dict[str, Any]:
+    """Count the reports of a batch, and return the answer to the shuffler; the same one if it was counted before."""
+    with database.reading() as session:
+        plan, secret = _expected(session, label, now, lock=False)
+        size = sealed_bytes(report_bytes(plan.rounds[0]))
+        if not body or len(body) % size:
+            raise Refused(Problem.WRONG_SIZE, f"sealed reports of this plan have {size} bytes")
+        sealed = sorted(body[at : at + size] for at in range(0, len(body), size))
+        digest = hashlib.sha256(b"".join(sealed)).hexdigest()
+        known = _known(session, label, digest)
+    if known is not None:
+        return known
+    assert plan.shuffled is not None
+    # Equal seals would be one report that is counted as two that hide others.
+    if sum(one != other for one, other in pairwise(sealed)) + 1 < plan.shuffled.batch:
+        raise Refused(
+            ServerProblem.BATCH_TOO_SMALL,
+            f"a batch of this plan has at least {plan.shuffled.batch:,} reports",
+        )
+    reports = open_batch(secret, plan.id, label.window, body, size)
+    with database.writing() as session:
+        _expected(session, label, now, lock=True)
+        known = _known(session, label, digest)
+        return _count(session, label, plan, reports, (digest, len(sealed))) if known is None else known
+
+
+def note_deleted(database: Database, label: Label, number: int, now: float) -> dict[str, Any]:
+    """Store that the shuffler has deleted a batch of this many reports, so that none is awaited."""
+    with database.writing() as session:
+        _expected(session, label, now, lock=True)
+        answer = {"deleted": number}
+        known = _known(session, label, "")
+        if known is not None:
+            return known
+        _keep(session, label, "", number, answer)
+        if label.window is None:
+            _close(session, label.campaign)
+        note(session, "shuffler", "batch deleted", label.campaign, f"{_named(label)}{number} reports")
+        return answer
+
+
+def batches_of(session: Session, name: str, plans: dict[str, Plan]) -> list[dict[str, Any]]:
+    """Return the batches of a campaign, in the order of their windows, with the central epsilon that each achieves."""
+    found = []
+    for plan, window, digest, reports, answer in session.rows(
+        "SELECT plan, time_window, digest, reports, answer FROM batches WHERE campaign = ? ORDER BY plan, time_window",
+        name,
+    ):
+        shuffled = plans[plan].shuffled
+        assert shuffled is not None
+        entry = {"plan": plan, "window": None if window == NO_WINDOW else window, "reports": reports}
+        if not digest:
+            found.append(entry | {"deleted": True})
+            continue
+        told = json.loads(answer)
+        hidden = max(1, int(shuffled.honest * reports))
+        achieved = stated_epsilon(hidden, float(plans[plan].epsilon), float(shuffled.delta))
+        counts = {"counted": told["counted"], "omitted": told["omitted"]}
+        found.append(entry | {"deleted": False} | counts | {"epsilon": achieved})
+    return found
+
+
+def _expected(session: Session, label: Label, now: float, *, lock: bool) -> tuple[Plan, str]:
+    """Return the plan of a batch and the private key, or raise `Refused` if no such batch is taken."""
+    campaign = find(session, label.campaign, lock=lock)
+    plans = {one.id: one for one in counted_plans(session, label.campaign)}
+    found = plans.get(label.plan)
+    if found is None or found.plan.shuffled is None:
+        raise Refused(Problem.WRONG_PLAN, f"campaign {label.campaign} has no shuffled plan {label.plan[:80]}")
+    if session.row("SELECT 1 FROM batches WHERE campaign = ? AND plan = ? AND time_window = ?", *label.key):
+        # Sent again: an answer is known, or it is another batch.
+        return found.plan, ""
+    if campaign.state not in ("open", "closed"):
+        raise wrong_state(f"campaign {label.campaign} is {campaign.state}")
+    _check_time(found, label.window, now)
+    [(secret,)] = session.rows("SELECT secret FROM keys WHERE campaign = ?", label.campaign)
+    return found.plan, secret
+
+
+def _check_time(plan: CountedPlan, window: int | None, now: float) -> None:
+    first, last = plan.batch_taken(window)
+    if not first <= now < last:
+        raise Refused(Problem.WRONG_WINDOW, "the window has not closed, or it closed too long ago")
+
+
+def _known(session: Session, label: Label, digest: str) -> dict[str, Any] | None:
+    """Return the answer to a batch that was counted before; raise `Refused` if it was another one."""
+    found = session.row(
+        "SELECT digest, answer FROM batches WHERE campaign = ? AND plan = ? AND time_window = ?", *label.key
+    )
+    if found is None:
+        return None
+    if found[0] != digest:
+        raise Refused(ServerProblem.ANOTHER_BATCH)
+    answer: dict[str, Any] = json.loads(found[1])
+    return answer
+
+
+def _count(
+    session: Session, label: Label, plan: Plan, reports: list[bytes], sent: tuple[str, int]
+) -> dict[str, Any]:
+    """Add the reports to the tally of their round, which is complete then."""
+    digest, number = sent
+    receiver = Receiver(plan, 0, window=label.window)
+    codes = receiver.receive(b"".join(reports)) if reports else np.zeros(0, dtype=np.uint8)
+    [(most,)] = session.rows("SELECT max_reports FROM campaigns WHERE name = ?", label.campaign)
+    good = np.flatnonzero(codes == 0)
+    if len(good) > most:
+        codes[good[most:]] = ServerProblem.CAMPAIGN_FULL.number
+        receiver = Receiver(plan, 0, window=label.window)
+        receiver.receive(b"".join(reports[place] for place in good[:most]))
+    counted = int((codes == 0).sum())
+    problems = dict(Counter(BY_NUMBER[code].code for code in codes[codes > 0].tolist()))
+    if number > len(reports):
+        problems[NOT_OPENED] = number - len(reports)
+    round_ = _round(session, label, plan)
+    assert round_.key is not None
+    add_tally(session, round_.key, receiver)
+    session.run("UPDATE rounds SET counted = ?, state = 'closed' WHERE key = ?", counted, round_.key)
+    if label.window is None:
+        _close(session, label.campaign)
+    note_rejections(session, label.campaign, problems)
+    answer = {"counted": counted, "omitted": number - counted, "problems": dict(sorted(problems.items()))}
+    _keep(session, label, digest, number, answer)
+    note(session, "shuffler", "batch", label.campaign, f"{_named(label)}{number} reports, {counted} counted")
+    return answer
+
+
+def _round(session: Session, label: Label, plan: Plan) -> OpenRound:
+    """Return the row of the round or window that a batch answers."""
+    if label.window is not None:
+        counted = CountedPlan(label.plan, plan, None)
+        round_ = window_round(session, label.campaign, counted, label.window)
+        key = begin_window(session, label.campaign, label.plan, round_) if round_.key is None else round_.key
+        return OpenRound(key, plan, 0, label.window, True, 0, 0, 0)
+    [(key,)] = session.rows("SELECT key FROM rounds WHERE campaign = ? AND number = 0", label.campaign)
+    return OpenRound(key, plan, 0, None, True, 0, 0, 0)
+
+
+def _close(session: Session, name: str) -> None:
+    session.run("UPDATE rounds SET state = 'closed' WHERE campaign = ?", name)
+    session.run("UPDATE campaigns SET state = 'closed' WHERE name = ? AND state = 'open'", name)
+
+
+def _keep(session: Session, label: Label, digest: str, reports: int, answer: dict[str, Any]) -> None:
+    session.run(
+        "INSERT INTO batches (campaign, plan, time_window, digest, reports, answer) VALUES (?, ?, ?, ?, ?, ?)",
+        *label.key,
+        digest,
+        reports,
+        json.dumps(answer),
+    )
+
+
+def _named(label: Label) -> str:
+    return "" if label.window is None else f"window {label.window}, "
