@@ -14,6 +14,8 @@ from cli_kit import PLAN, error_of, run
 from ldptrace.cli.own import own_trips
 from ldptrace.curator import Tally
 from ldptrace.device import Reporter, trip_of
+from ldptrace.device.files import read_trips
+from ldptrace.device.program import main as device
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import report_bytes
 
@@ -80,6 +82,15 @@ ODD_FILES = {
     "words.gpx": '<gpx><trk><trkseg><trkpt lat="x" lon="y"/></trkseg></trk></gpx>',
     "nothing.gpx": "<gpx/>",
     "words.dat": "#0:\n>0:a,b;\n",
+    "cut.gpx": '<gpx><trk><trkseg><trkpt lat="1" lon="1"/>',
+    "page.gpx": "<html></html>",
+    "cut.geojson": "{",
+    "other.geojson": '{"type":"Foo"}',
+    "other.json": '{"type":"Foo"}',
+    "bomb.geojson": "[" * 100_000,
+    "columns.csv": "a,b\n1,2\n",
+    "cut.csv": "id,lo",
+    "photo.parquet": "PNG",
 }
 
 
@@ -90,6 +101,17 @@ def test_whatever_is_in_a_trajectory_file_it_is_answered(name: str) -> None:
     result = run("report", "--plan", "plan.json", "--trajectory", name, "-o", "report")
     assert result.exit_code == 0, result.output
     assert len(Path("report").read_bytes()) == report_bytes(PLAN.rounds[0])
+
+
+@pytest.mark.parametrize("name", [name for name in ODD_FILES if name.endswith((".gpx", ".geojson"))])
+@pytest.mark.usefixtures("folder")
+def test_both_commands_make_the_same_of_a_file(name: str) -> None:
+    Path(name).write_text(ODD_FILES[name])
+    ours, theirs = own_trips(Path(name), None, None), read_trips([name])
+    assert repr(ours) == repr((list(theirs.recordings), theirs.crs))
+    given = ["--plan", "plan.json", "--ledger", "theirs.json", "--trajectory", name, "-o", "theirs"]
+    assert device(["report", *given]) == 0
+    assert len(Path("theirs").read_bytes()) == report_bytes(PLAN.rounds[0])
 
 
 @pytest.mark.slow
@@ -106,18 +128,13 @@ def test_whatever_the_coordinates_are(tmp_path_factory: pytest.TempPathFactory, 
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("not.geojson", "{"),
-        ("other.geojson", '{"type":"Topology"}'),
-        ("bomb.geojson", "[" * 100_000),
-        ("columns.csv", "a,b\n1,2\n"),
-        ("photo.parquet", "PNG"),
-        ("page.gpx", "<html></html>"),
         ("trip.xyz", "1 2 3"),
+        ("trip.xyz", '{"type":"LineString","coordinates":[[1,1],[2,2]]}'),
         ("missing.csv", None),
     ],
 )
 @pytest.mark.usefixtures("folder")
-def test_what_is_no_trajectory_file_is_the_callers_mistake(name: str, text: str | None, folder: Path) -> None:
+def test_a_missing_file_and_an_unknown_format_are_errors(name: str, text: str | None, folder: Path) -> None:
     if text is not None:
         Path(name).write_text(text)
     assert error_of("report", "--plan", "plan.json", "--trajectory", name, "-o", "report")

@@ -112,7 +112,13 @@ def report(
     that ended last. If no answer is due, the command prints when the next answer is due.
     """
     from ldptrace.device import Ledger, Reporter
-    from ldptrace.device.explanation import explain_asking, explain_ledger, explain_report, plan_words
+    from ldptrace.device.explanation import (
+        explain_asking,
+        explain_ledger,
+        explain_report,
+        explain_spent,
+        plan_words,
+    )
     from ldptrace.io.atomic import atomic_path
 
     if not (explain or sent or output is not None):
@@ -143,8 +149,9 @@ def report(
     if words:
         typer.echo("\n".join(words), err=str(output) == "-")
     if output is not None and data is not None:
-        spent = f"{float(book.spent):g} of {float(book.limit):g} spent"
-        note(f"{len(data)} bytes written to {output}; ledger {book.path}: epsilon {spent}")
+        note(
+            f"{len(data)} bytes written to {output}; ledger {book.path}: {explain_spent(book, reporter.plan)}"
+        )
     elif output is not None:
         note(f"nothing written: {explain_ledger(book, reporter.plan, clock)[-1]}")
     if sent:

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import localtime
 from typing import TYPE_CHECKING
 
-from ldptrace.errors import InputError, NothingUsable
+from ldptrace.errors import InputError
 from ldptrace.protocol.standing import UNDATED
 
 if TYPE_CHECKING:
@@ -25,30 +25,57 @@ def default_ledger() -> Path:
 
 
 def own_trips(path: Path, format: str | None, crs: str | None) -> tuple[list[Recording], str | None]:
-    """Read the person's trajectories and their coordinate system.
+    """Read the person's trajectories and their coordinate system, GPX and GeoJSON as `ldptrace-device` does.
 
-    A missing file, or a file that is not a file of trajectories, is an error. A file without a usable trajectory is
-    not an error: it means "no trip", which the device answers like any other trip. An error would reveal that there
-    is no trip. For the same reason, the coordinate system follows from the format of the file, not from its points.
+    A file that does not exist and a format that is not known from the name or from `format` are errors. The content of
+    a file is never an error: a file that is broken, or that has no usable trajectory, means "no trip", which the device
+    answers like any other trip. An error would be silence, and silence would reveal that there is no trip. For the same
+    reason, the coordinate system follows from the format of the file, not from its points.
     """
-    from ldptrace.io.files import read, stated_crs
+    from ldptrace.io.formats import FORMATS, named, of_path
 
+    if format is not None:
+        named(format)
     if str(path) == "-":
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder, "stdin")
             copy.write_bytes(sys.stdin.buffer.read())
-            return own_trips(copy, format, crs)
-    trips: list[Recording] = []
+            return _read(copy, format, crs)
+    if not path.exists():
+        raise InputError(f"{path}: there is no such file or folder")
+    if format is None and of_path(path) is None and path.is_file() and path.suffix.lower() != ".zip":
+        raise InputError(
+            f"{path}: the format is not known from the name; give it with --format as one of {', '.join(FORMATS)}"
+        )
+    return _read(path, format, crs)
+
+
+def _read(path: Path, format: str | None, crs: str | None) -> tuple[list[Recording], str | None]:
+    from ldptrace.device.files import trips_of
+    from ldptrace.io.files import read, stated_crs
+    from ldptrace.io.formats import files_of
+
     try:
+        with files_of(path, format) as (kind, files):
+            if kind.name in ("gpx", "geojson") and len(files) == 1 and files[0].suffix != ".gz":
+                trips = trips_of(files[0].read_bytes(), gpx=kind.name == "gpx")
+                return list(trips.recordings), crs or trips.crs
         found = read(path, format=format, crs=crs)
-        trips = [_recording(found, number) for number in range(len(found))]
-    except NothingUsable:
-        pass
-    except InputError:
+        return [_recording(found, number) for number in range(len(found))], crs or stated_crs(path, format)
+    except OSError:
         raise
-    except Exception:  # whatever a reader stumbles over in the content, the device answers
-        pass
-    return trips, crs or stated_crs(path, format)
+    except Exception:  # anything that a reader meets in the content, the device answers
+        return [], crs or _stated(path, format)
+
+
+def _stated(path: Path, format: str | None) -> str | None:
+    """Return the coordinate system that a file states, or None if it is too broken to state one."""
+    from ldptrace.io.files import stated_crs
+
+    try:
+        return stated_crs(path, format)
+    except InputError:
+        return None
 
 
 def _recording(trips: Trajectories, number: int) -> Recording:

@@ -88,6 +88,16 @@ def _agreed(ledger: Ledger, plan: Plan) -> list[str]:
     return lines
 
 
+def explain_spent(ledger: Ledger, plan: Plan) -> str:
+    """Say how much of the person's limits is spent, by the sums that a plan counts in."""
+    cost, limits = ledger.cost, ledger.limits
+    text = f"epsilon {decimal_text(cost.central)} of {decimal_text(limits.limit)} is spent"
+    if plan.shuffled is None:
+        return text
+    local = f"{decimal_text(cost.local)} of {decimal_text(limits.local_limit)}"
+    return f"{text}; {local} if shuffler and curator work together"
+
+
 def plan_words(ledger: Ledger, plan: Plan) -> str:
     """Return the line that a person sees before the device answers: the plan's id, and what is spent and left."""
     left = decimal_text(max(ledger.limit - ledger.spent, Fraction(0)))

@@ -44,11 +44,21 @@ def read_trips(paths: Sequence[str | os.PathLike[str]]) -> Trips:
         if not name.lower().endswith(ENDINGS):
             raise InputError(f"a trajectory is a file {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}, got {name}")
         with open(name, "rb") as file:
-            data = file.read()
-        gpx = name.lower().endswith(".gpx")
-        recordings += gpx_trips(data) if gpx else geojson_trips(data)
-        systems.add(WGS84 if gpx else geojson_crs(data))
+            found = trips_of(file.read(), gpx=name.lower().endswith(".gpx"))
+        recordings += found.recordings
+        systems.add(found.crs)
     return Trips(tuple(recordings), systems.pop() if len(systems) == 1 else None)
+
+
+def trips_of(data: bytes, *, gpx: bool) -> Trips:
+    """Return the trips of a GPX document, or of a GeoJSON document.
+
+    >>> trips_of(b'{"type": "Foo"}', gpx=False), trips_of(b"<gpx><trk>", gpx=True).recordings
+    (Trips(recordings=(), crs='EPSG:4326'), ())
+    """
+    if gpx:
+        return Trips(tuple(gpx_trips(data)), WGS84)
+    return Trips(tuple(geojson_trips(data)), geojson_crs(data))
 
 
 def gpx_trips(data: bytes) -> list[Recording]:

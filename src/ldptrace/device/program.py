@@ -14,14 +14,19 @@ import urllib.request
 from collections.abc import Sequence
 from typing import Any
 
-from ldptrace.device.explanation import explain_asking, explain_ledger, explain_report, plan_words
+from ldptrace.device.explanation import (
+    explain_asking,
+    explain_ledger,
+    explain_report,
+    explain_spent,
+    plan_words,
+)
 from ldptrace.device.files import read_trips, unix_time
 from ldptrace.device.ledger import Ledger
 from ldptrace.device.lines import Lines
 from ldptrace.device.reporter import Reporter
 from ldptrace.device.storage import replace_file
 from ldptrace.errors import InputError, LdptraceError
-from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.reports import Report
 
@@ -147,7 +152,9 @@ def _report(given: argparse.Namespace) -> int:
     sys.stderr.write(plan_words(_ledger(reporter), reporter.plan) + "\n")
     data = reporter.report(trips.recordings, number, _now(given.now))
     replace_file(given.output, data, 0o666)
-    sys.stderr.write(f"{len(data)} bytes written to {given.output}; {_given(reporter)}\n")
+    sys.stderr.write(
+        f"{len(data)} bytes written to {given.output}; {explain_spent(_ledger(reporter), reporter.plan)}\n"
+    )
     return 0
 
 
@@ -164,7 +171,7 @@ def _send(given: argparse.Namespace) -> int:
         sys.stderr.write(f"error: the report was not taken and is kept to be sent again: {refusal}\n")
         return 1
     reporter.sent(number, window)
-    sys.stderr.write(f"the report arrived; {_given(reporter)}\n")
+    sys.stderr.write(f"the report arrived; {explain_spent(_ledger(reporter), reporter.plan)}\n")
     return 0
 
 
@@ -238,16 +245,6 @@ def _seconds(text: str) -> int:
 def _ledger(reporter: Reporter) -> Ledger:
     assert reporter.ledger is not None
     return reporter.ledger
-
-
-def _given(reporter: Reporter) -> str:
-    ledger = _ledger(reporter)
-    cost, limits = ledger.cost, ledger.limits
-    text = f"epsilon {decimal_text(cost.central)} of {decimal_text(limits.limit)} is spent"
-    if reporter.plan.shuffled is None:
-        return text
-    local = f"{decimal_text(cost.local)} of {decimal_text(limits.local_limit)}"
-    return f"{text}; {local} if shuffler and curator work together"
 
 
 if __name__ == "__main__":
