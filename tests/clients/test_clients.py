@@ -22,7 +22,7 @@ from ldptrace.audit.driven import reports_of, trip_lines
 from ldptrace.curator.opening import CuratorKey
 from ldptrace.device.sealing import Sealer
 from ldptrace.protocol.canonical import dumps
-from ldptrace.protocol.exact import ratio_at_most
+from ldptrace.protocol.exact import decimal_text, ratio_at_most
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import Start
@@ -32,6 +32,7 @@ from ldptrace.protocol.round import Ask, Round
 from ldptrace.protocol.seals import bound_info, label_bytes
 from ldptrace.protocol.standing import Standing
 from programs_kit import require
+from shuffled_kit import KEY, shuffled, weekly
 from statistics_kit import assert_same_categories
 
 pytestmark = pytest.mark.slow
@@ -136,6 +137,35 @@ def test_a_check_says_the_same_in_all_clients(request: pytest.FixtureRequest, tm
     for one, line in enumerate(said[0]):
         assert said[1][one] == said[2][one] == line
     assert "check" in said[0][0]
+
+
+def test_a_shuffled_report_of_each_client_is_opened_by_the_curator(device: CommandDevice) -> None:
+    """And a plan that claims too little is refused, as are plans that a person does not allow."""
+    plan = shuffled(PLAN)
+    line = {"plan": plan.to_json(), "trips": trip_lines([WALK])}
+    for sealed in [
+        *reports_of(device, line, 5),
+        bytes.fromhex(device.ask({**line, "ledger": "ana"})["report"]),
+    ]:
+        opened = KEY.opener(plan.id).open(sealed, label_bytes(None))
+        assert opened is not None
+        read_report(opened, plan, 0)
+    again = device.ask({**line, "ledger": "ana", "trips": []})
+    assert again == {"report": sealed.hex()}
+    assert device.ask({"ledger": "ana", "sent": sealed.hex()}) == {}
+    assert device.ask({**line, "ledger": "ana"}) == {"problem": "plan-answered"}
+    assert plan.shuffled is not None
+    stated = f'"epsilon":"{decimal_text(plan.shuffled.epsilon)}"'
+    less = plan.to_json().replace(stated, f'"epsilon":"{float(plan.shuffled.epsilon) * 0.97:.4f}"')
+    assert device.ask({"plan": less, "trips": []}) == {"problem": "plan-promises-too-much"}
+    large = shuffled(Plan.single_report(PLAN.grid, 6.5), 1_000_000)
+    assert device.ask({"plan": large.to_json(), "trips": [], "ledger": "ben"}) == {
+        "problem": "plan-over-limit"
+    }
+    total = weekly(PLAN, 31)
+    assert device.ask({"plan": total.to_json(), "ledger": "ben", "accept": True}) == {
+        "problem": "plan-over-limit"
+    }
 
 
 def test_a_chain_names_the_plan_before_it(device: CommandDevice) -> None:

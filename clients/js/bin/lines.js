@@ -119,8 +119,11 @@ class Lines {
 
   /** Round and window of a report that arrived stand in its header. */
   async #sent(asked) {
-    const report = Buffer.from(asked.sent, "hex");
-    await this.#reporter(asked).sent(report[17], report.readUInt32BE(19));
+    const [reporter, report] = [this.#reporter(asked), Buffer.from(asked.sent, "hex")];
+    if (this.plan.shuffled === null) return reporter.sent(report[17], report.readUInt32BE(19));
+    // What is sealed shows nothing: the ledger knows what it was.
+    const waiting = await reporter.ledger.waiting(this.plan);
+    return waiting !== null && report.equals(waiting.report) ? reporter.sent(waiting.round, waiting.window) : undefined;
   }
 
   #reporter({ ledger, limit }) {

@@ -31,7 +31,9 @@ final class Explanation {
             addWindows(plan, lines);
         }
         lines.add((plan.standing != null ? "One" : "Round " + (number + 1) + " of " + plan.rounds.size() + ": one")
-                + " message of " + Report.size(round) + " bytes would leave this device, of the same size for all trips.");
+                + " message of " + (Report.size(round) + (plan.shuffled == null ? 0 : Seals.SEAL_BYTES))
+                + " bytes would leave this device, of the same size for all trips.");
+        addShuffled(plan, lines);
         lines.add("Your points are first reduced to " + n + " x " + n + " cells between (" + digits6(bounds[0]) + ", "
                 + digits6(bounds[1]) + ") and (" + digits6(bounds[2]) + ", " + digits6(bounds[3])
                 + "); points outside count for the nearest cell. " + notSent(round));
@@ -46,35 +48,77 @@ final class Explanation {
         return lines;
     }
 
+    /** Who shuffles, and what holds if shuffler and curator work together or not. */
+    private static void addShuffled(Plan plan, List<String> lines) {
+        Shuffled shuffled = plan.shuffled;
+        if (shuffled == null) {
+            return;
+        }
+        lines.add("Reports are sealed for the curator and go through a shuffler: " + shuffled.operator + ", " + shuffled.address
+                + ". It hands over at least " + String.format(Locale.ROOT, "%,d", shuffled.batch)
+                + " reports at once, in random order and without senders, and cannot read them.");
+        lines.add("If shuffler and curator do not work together, one answer costs at most epsilon " + Decimals.plain(shuffled.epsilon)
+                + " with delta " + digits6(shuffled.delta.doubleValue()) + ", as long as "
+                + digits6(100 * shuffled.honest.doubleValue()) + " % of these reports come from honest devices.");
+        lines.add("If they do, or if somebody fills a batch with forged reports, one answer still costs at most epsilon "
+                + Decimals.plain(plan.epsilon) + ".");
+        if (plan.standing != null) {
+            BigDecimal most = plan.standing.lifetime.divide(plan.epsilon, 0, RoundingMode.FLOOR);
+            lines.add("All " + most.toPlainString() + " answers of a device together: epsilon " + Decimals.plain(shuffled.lifetime)
+                    + " with delta " + digits6(most.multiply(shuffled.delta).doubleValue())
+                    + "; if shuffler and curator work together, epsilon " + Decimals.plain(most.multiply(plan.epsilon)) + ".");
+        }
+    }
+
+    /** What this many answers cost, in both cases if the plan is shuffled. */
+    private static String costs(Plan plan, int answers) {
+        BigDecimal count = BigDecimal.valueOf(answers);
+        String local = Decimals.plain(plan.epsilon.multiply(count));
+        return plan.shuffled == null
+                ? "epsilon " + local
+                : "epsilon " + Decimals.plain(plan.shuffled.epsilon.multiply(count)) + " (if shuffler and curator work together, "
+                        + local + ")";
+    }
+
+    /** How sure, in per cent, somebody can be afterwards who was 50 % sure before. */
+    private static String sure(BigDecimal epsilon) {
+        return Decimals.fixed(100 / (1 + Math.exp(-epsilon.doubleValue())), 1);
+    }
+
     /** When a standing plan asks, and what holds for one trip, a stretch of time, a lifetime, and habits. */
     private static void addWindows(Plan plan, List<String> lines) {
         Standing standing = plan.standing;
-        String each = Decimals.plain(plan.epsilon);
         lines.add("It asks again every " + duration(standing.every) + ", at a moment that this device draws once: about one of"
                 + " your trips that arrived in the last " + duration(standing.recent) + ", or about none.");
-        lines.add("Each trip enters at most one answer: epsilon " + each + ".");
+        lines.add("Each trip enters at most one answer: " + costs(plan, 1) + ".");
         int meeting = (standing.every + standing.recent + standing.every - 1) / standing.every;
-        lines.add("Any " + duration(standing.every) + " enter at most " + meeting + " answers: epsilon "
-                + Decimals.plain(plan.epsilon.multiply(BigDecimal.valueOf(meeting))) + ".");
+        lines.add("Any " + duration(standing.every) + " enter at most " + meeting + " answers: " + costs(plan, meeting)
+                + ".");
         if (standing.recent < standing.every) {
-            lines.add("Any " + duration(standing.every - standing.recent) + " enter at most one answer: epsilon " + each + ".");
+            lines.add("Any " + duration(standing.every - standing.recent) + " enter at most one answer: " + costs(plan, 1) + ".");
         }
         BigDecimal most = standing.lifetime.divide(plan.epsilon, 0, RoundingMode.FLOOR);
+        BigDecimal whole = plan.shuffled == null ? standing.lifetime : plan.shuffled.lifetime;
+        String apart = plan.shuffled == null ? "" : " if shuffler and curator do not work together";
         lines.add("All answers of a device together, at most " + most.toPlainString() + ", cost at most the lifetime of epsilon "
-                + Decimals.plain(standing.lifetime) + ", and never more than the person's own limit.");
-        double sure = 100 / (1 + Math.exp(-standing.lifetime.doubleValue()));
+                + Decimals.plain(whole) + apart + ", and never more than the person's own limit.");
         lines.add("A habit, such as the route to work, shows in many answers, so only the lifetime bounds what they reveal of"
-                + " it: somebody who was 50 % sure of it can be at most " + Decimals.fixed(sure, 1) + " % sure after all of them.");
+                + " it: somebody who was 50 % sure of it can be at most " + sure(whole) + " % sure after all of them" + apart + ".");
     }
 
     /** The guarantee in odds, which need no knowledge of logarithms. */
     private static void addPromise(Plan plan, Round round, List<String> lines) {
         double ratio = Math.exp(Exact.about(round.spent()));
+        if (plan.shuffled != null) {
+            lines.add("Somebody who was 50 % sure of anything about your trajectory can be at most " + sure(plan.shuffled.epsilon)
+                    + " % sure after reading everything that the curator gets, if shuffler and curator do not work together (apart from"
+                    + " a chance of " + digits6(plan.shuffled.delta.doubleValue()) + ").");
+        }
         lines.add("Any message is at most " + Decimals.general(ratio, 3)
                 + " times as likely from you as from anybody else who takes part. Somebody who was 50 % sure of anything"
                 + " about your trajectory can be at most " + Decimals.fixed(100 * (ratio / (1 + ratio)), 1)
-                + " % sure after reading it.");
-        if (plan.standing == null) {
+                + " % sure " + (plan.shuffled == null ? "after reading it." : "if shuffler and curator work together."));
+        if (plan.standing == null && plan.shuffled == null) {
             lines.add("All messages of this plan together cost at most epsilon " + Decimals.plain(plan.epsilon) + ".");
         }
         lines.add("Not hidden: that you took part, when, and from which network address.");
@@ -84,9 +128,10 @@ final class Explanation {
     static List<String> ofLedger(Book book, Plan plan, double now) {
         List<String> lines = new ArrayList<>();
         BigDecimal left = book.limit.subtract(book.spent()).max(BigDecimal.ZERO);
-        String each = Decimals.plain(plan.epsilon);
+        String each = each(plan);
         lines.add("Given so far: epsilon " + Decimals.plain(book.spent()) + ". Your limit is " + Decimals.plain(book.limit)
                 + ", so " + Decimals.plain(left) + " is left.");
+        addLocal(book, plan, lines);
         Book.Row row = plan.standing == null ? null : book.row(plan);
         if (plan.standing == null) {
             lines.add(book.knows(plan.root())
@@ -94,12 +139,54 @@ final class Explanation {
                     : "This plan costs epsilon " + each + ", once.");
         } else if (row == null) {
             lines.add("You have not accepted this plan. It costs epsilon " + each + " every " + duration(plan.standing.every) + ".");
+            addAgreed(book, plan, lines);
         } else {
             lines.add("To this plan: " + row.answers + " answer" + (row.answers == 1 ? "" : "s") + ", epsilon "
                     + Decimals.plain(row.spent(row.answers)) + " of its lifetime " + Decimals.plain(plan.standing.lifetime) + ".");
             lines.add(due(plan, row, left, now));
         }
         return lines;
+    }
+
+    /** What one answer costs; of a shuffled plan, in both cases. */
+    private static String each(Plan plan) {
+        String local = Decimals.plain(plan.epsilon);
+        return plan.shuffled == null
+                ? local
+                : Decimals.plain(plan.shuffled.epsilon) + " with delta " + digits6(plan.shuffled.delta.doubleValue())
+                        + " (if the shuffler and the curator work together, " + local + ")";
+    }
+
+    /** The second sum, if there are shuffled plans. */
+    private static void addLocal(Book book, Plan plan, List<String> lines) {
+        Costs costs = book.costs();
+        if (plan.shuffled == null && costs.local.compareTo(costs.central) == 0) {
+            return;
+        }
+        lines.add("If a shuffler and a curator work together: epsilon " + Decimals.plain(costs.local)
+                + ". Your limit for that case is " + Decimals.plain(book.localLimit()) + ", so "
+                + Decimals.plain(book.localLimit().subtract(costs.local).max(BigDecimal.ZERO)) + " is left.");
+        if (plan.shuffled != null && !book.shuffled) {
+            lines.add("You take part in no shuffled plan, so this one is not answered.");
+        } else if (plan.shuffled != null && plan.epsilon.compareTo(book.mostLocal) > 0) {
+            lines.add("This plan costs epsilon " + Decimals.plain(plan.epsilon) + " in that case; you allow "
+                    + Decimals.plain(book.mostLocal) + " for one answer, so it is not answered.");
+        }
+    }
+
+    /** What a person agrees to who accepts a standing shuffled plan. */
+    private static void addAgreed(Book book, Plan plan, List<String> lines) {
+        BigDecimal total = Costs.ofAcceptance(plan).local;
+        if (total.signum() == 0) {
+            return;
+        }
+        lines.add("If the shuffler and the curator work together, all its answers could cost epsilon " + Decimals.plain(total)
+                + ": this total counts from the moment you accept the plan.");
+        BigDecimal needed = book.costs().local.add(total);
+        if (needed.compareTo(book.localLimit()) > 0) {
+            lines.add("It is more than what is left of your limit for that case. To agree, raise that limit to "
+                    + Decimals.plain(needed) + ".");
+        }
     }
 
     /** What a person sees before the device answers: the plan's id, and what is spent and left. */
@@ -112,8 +199,9 @@ final class Explanation {
         if (row.spent(row.answers + 1).compareTo(plan.standing.lifetime) > 0) {
             return "Its lifetime is spent: nothing more is asked of you.";
         }
-        if (plan.epsilon.compareTo(left) > 0) {
-            return "What is left of your limit is less than epsilon " + Decimals.plain(plan.epsilon) + ": nothing more is answered.";
+        BigDecimal central = Costs.ofAnswer(plan).central;
+        if (central.compareTo(left) > 0) {
+            return "What is left of your limit is less than epsilon " + Decimals.plain(central) + ": nothing more is answered.";
         }
         long window = plan.standing.latest(plan.standing.seconds(now), row.phase);
         if (Standing.isWindow(window) && window > row.last) {
@@ -124,6 +212,13 @@ final class Explanation {
 
     /** What the bytes of a report say. */
     static List<String> ofReport(Plan plan, byte[] report) throws ReportRejected {
+        if (plan.shuffled != null) {
+            List<String> sealed = new ArrayList<>();
+            sealed.add("The message, " + report.length + " bytes: " + Bytes.hex(report));
+            sealed.add("It is sealed: only the curator can read the report of " + Report.size(plan.rounds.get(0))
+                    + " bytes in it, and the shuffler removes your name from it.");
+            return sealed;
+        }
         int number = Math.min(Report.round(report), plan.rounds.size() - 1);
         List<Report.Answer> answers = Report.read(report, plan, number, null);
         List<String> lines = new ArrayList<>();

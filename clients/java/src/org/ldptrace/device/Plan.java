@@ -14,6 +14,11 @@ public final class Plan {
     private static final long MOST_WORK = 16777216;
     private static final BigDecimal MOST_EPSILON = BigDecimal.valueOf(20);
 
+    private static final String[] DIRECT =
+            {"campaign", "epsilon", "extends", "format", "grid", "method", "rounds", "standing", "version"};
+    private static final String[] SHUFFLED =
+            {"campaign", "epsilon", "extends", "format", "grid", "method", "rounds", "shuffled", "standing", "version"};
+
     /** SHA-256 of the document, in hexadecimal. */
     public final String id;
 
@@ -33,6 +38,8 @@ public final class Plan {
     public final String campaign;
     /** The windows of a standing plan, or null. */
     public final Standing standing;
+    /** How reports are shuffled; null where they go to the curator directly. */
+    public final Shuffled shuffled;
 
     /** Reads a plan with every check of the protocol. */
     public static Plan read(byte[] document) throws PlanRefused {
@@ -58,10 +65,11 @@ public final class Plan {
     private Plan(Object data, String text) throws PlanRefused, Json.Malformed {
         Fields fields = Fields.of(data, "the plan");
         fields.text("format", "ldptrace-plan");
-        if (!Long.valueOf(1).equals(fields.value("version"))) {
+        boolean isShuffled = Long.valueOf(2).equals(fields.value("version")) && fields.has("shuffled");
+        if (!isShuffled && !Long.valueOf(1).equals(fields.value("version"))) {
             throw new PlanRefused(Problem.PLAN_UNKNOWN_VERSION);
         }
-        fields.only("campaign", "epsilon", "extends", "format", "grid", "method", "rounds", "standing", "version");
+        fields.only(isShuffled ? SHUFFLED : DIRECT);
         method = fields.text("method", "[a-z0-9-]{1,32}");
         epsilon = new BigDecimal(fields.text("epsilon", "(0|[1-9][0-9]?)(\\.[0-9]{0,17}[1-9])?"));
         if (epsilon.signum() <= 0 || epsilon.compareTo(MOST_EPSILON) > 0) {
@@ -82,9 +90,23 @@ public final class Plan {
         if (standing != null && (rounds.size() > 1 || extended != null)) {
             throw PlanRefused.malformed("a standing plan has one round and extends nothing");
         }
+        shuffled = isShuffled ? new Shuffled(fields.value("shuffled"), epsilon, standing != null) : null;
+        if (shuffled != null) {
+            checkShuffled(extended);
+        }
         document = text;
         id = Bytes.sha256(text);
         chain = Collections.unmodifiableList(chainOf(Json.object(data), id));
+    }
+
+    private void checkShuffled(String extended) throws PlanRefused {
+        if (rounds.size() > 1 || extended != null) {
+            throw PlanRefused.malformed("a shuffled plan has one round and extends nothing");
+        }
+        if (!isPrivate()) {
+            throw new PlanRefused(Problem.PLAN_NOT_PRIVATE);
+        }
+        shuffled.check(epsilon);
     }
 
     private static String campaignOf(Object document) throws PlanRefused {
@@ -144,6 +166,11 @@ public final class Plan {
         }
         ids.add(id);
         return ids;
+    }
+
+    /** Version of the document and of its reports: 2 if they are shuffled, otherwise 1. */
+    public int version() {
+        return shuffled == null ? 1 : 2;
     }
 
     /** The document itself. */

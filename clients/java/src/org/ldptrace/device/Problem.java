@@ -23,7 +23,9 @@ public enum Problem {
     PLAN_OTHER_COORDINATES(29, "plan-other-coordinates", 409, "The bounds of the plan are in other coordinates than the trajectory."),
     PLAN_FORKED(30, "plan-forked", 409, "The device has answered another continuation of the same first plan, which this plan does not extend."),
     PLAN_NOT_DUE(31, "plan-not-due", 409, "No time window of the plan has ended since the device joined the plan or last answered it."),
-    PLAN_LIFETIME(32, "plan-lifetime", 403, "The device has given all answers that the lifetime budget of the plan allows.");
+    PLAN_LIFETIME(32, "plan-lifetime", 403, "The device has given all answers that the lifetime budget of the plan allows."),
+    PLAN_PROMISES_TOO_MUCH(33, "plan-promises-too-much", 422, "The central epsilon of the plan is smaller than its batch, its share of honest devices and its delta allow."),
+    PLAN_NOT_WANTED(34, "plan-not-wanted", 403, "The person does not take part in shuffled plans.");
 
     public final int number;
     public final String code;

@@ -8,7 +8,6 @@ import java.util.List;
 public final class Report {
     static final int HEADER_BYTES = 39;
     static final int ID_BYTES = 16;
-    private static final int VERSION = 1;
     private static final int PLAN_BYTES = 16;
     private static final int ROUND_AT = 1 + PLAN_BYTES;
     private static final int GROUP_AT = ROUND_AT + 1;
@@ -37,7 +36,7 @@ public final class Report {
     static byte[] draw(Plan plan, int number, long window, Occasion occasion, Source source) {
         Round round = plan.rounds.get(number);
         byte[] report = new byte[size(round)];
-        report[0] = VERSION;
+        report[0] = (byte) plan.version();
         System.arraycopy(Bytes.ofHex(plan.id), 0, report, 1, PLAN_BYTES);
         report[ROUND_AT] = (byte) number;
         for (int i = 0; i < WINDOW_BYTES; i++) {
@@ -76,7 +75,7 @@ public final class Report {
      */
     static List<Answer> read(byte[] report, Plan plan, int number, Long window) throws ReportRejected {
         Round round = plan.rounds.get(number);
-        check(report.length == 0 || report[0] == VERSION, Problem.UNKNOWN_VERSION);
+        check(report.length == 0 || report[0] == plan.version(), Problem.UNKNOWN_VERSION);
         check(report.length >= HEADER_BYTES, Problem.WRONG_SIZE);
         byte[] id = Arrays.copyOf(Bytes.ofHex(plan.id), PLAN_BYTES);
         check(Arrays.equals(Arrays.copyOfRange(report, 1, ROUND_AT), id), Problem.WRONG_PLAN);

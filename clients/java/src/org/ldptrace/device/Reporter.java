@@ -71,16 +71,21 @@ public final class Reporter {
 
     /** What was given so far and what the limit is, in a few words. */
     public String given() throws IOException {
-        return "epsilon " + ledger.spent() + " of " + ledger.limit() + " is spent";
+        Book book = ledger.book();
+        String text = "epsilon " + Decimals.plain(book.spent()) + " of " + Decimals.plain(book.limit) + " is spent";
+        return plan.shuffled == null
+                ? text
+                : text + "; " + Decimals.plain(book.costs().local) + " of " + Decimals.plain(book.localLimit())
+                        + " if shuffler and curator work together";
     }
 
     /** The person accepts a standing plan: its windows are counted from now on. The first report does the same. */
-    public void accept() throws IOException {
+    public void accept() throws IOException, PlanRefused {
         accept(clock());
     }
 
     /** The same with a clock that shows this Unix time: to try out clocks. */
-    public void accept(double now) throws IOException {
+    public void accept(double now) throws IOException, PlanRefused {
         if (plan.standing != null) {
             ledger.accept(plan, now, Source.ofSystem());
         }
@@ -138,9 +143,47 @@ public final class Reporter {
         }
     }
 
-    /** A fresh report, which only the ledger may ask for: every draw tells more. */
+    /**
+     * Where this report goes. A direct plan is answered to the campaign at this address, such as
+     * https://host/v1/campaigns/NAME. A shuffled plan is answered to the shuffler that it names and to nobody else: its campaign
+     * must be null.
+     */
+    public String destination(byte[] report, String campaign) throws IOException {
+        if (plan.shuffled == null) {
+            if (campaign == null) {
+                throw new IllegalArgumentException("say where the report goes: https://host/v1/campaigns/NAME");
+            }
+            return campaign.endsWith("/reports") ? campaign : campaign.replaceAll("/+$", "") + "/reports";
+        }
+        if (campaign != null) {
+            throw new IllegalArgumentException("a shuffled plan is sent to its shuffler, " + plan.shuffled.address);
+        }
+        long window = ledger.windowOf(plan, report);
+        String place = window < 0 ? "" : "/windows/" + window;
+        return plan.shuffled.address.replaceAll("/+$", "") + "/v2/plans/" + plan.id + place + "/reports";
+    }
+
+    /** The media type of what is sent. */
+    public String mediaType() {
+        return plan.shuffled == null ? "application/vnd.ldptrace.reports" : "application/vnd.ldptrace.sealed";
+    }
+
+    /**
+     * Whether a server's answer says that the report arrived. Only then call {@link #sent}; otherwise send the same bytes again
+     * later.
+     */
+    public boolean hasArrived(int status, String body) {
+        boolean before = status == 409 && body.contains("urn:ldptrace:problem:" + Problem.DUPLICATE.code + "\"");
+        return status == 200 || plan.shuffled == null && before;
+    }
+
+    /** Fresh bytes to send, which only the ledger may ask for: every draw tells more. Those of a shuffled plan are sealed. */
     byte[] draw(List<Trajectory> candidates, int round, long window) {
-        return Report.draw(plan, round, window, Occasion.of(candidates, plan.grid), Source.ofSystem());
+        byte[] report = Report.draw(plan, round, window, Occasion.of(candidates, plan.grid), Source.ofSystem());
+        if (plan.shuffled == null) {
+            return report;
+        }
+        return Seals.seal(plan.shuffled.key, Seals.info(plan.id), Seals.label(plan.standing == null ? null : window), report);
     }
 
     private int newest() {

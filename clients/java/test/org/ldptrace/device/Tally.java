@@ -37,7 +37,7 @@ final class Tally {
         for (int start = 0; start < batch.length; start += size) {
             byte[] report = Arrays.copyOfRange(batch, start, Math.min(start + size, batch.length));
             if (report.length < size) {
-                problems.add((long) (report[0] == 1 ? Problem.WRONG_SIZE : Problem.UNKNOWN_VERSION).number);
+                problems.add((long) (report[0] == plan.version() ? Problem.WRONG_SIZE : Problem.UNKNOWN_VERSION).number);
                 continue;
             }
             try {

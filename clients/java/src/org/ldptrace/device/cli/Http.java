@@ -5,9 +5,9 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.HttpURLConnection;
 import java.net.URL;
-import org.ldptrace.device.Problem;
+import org.ldptrace.device.Reporter;
 
-/** Sends a report to a campaign. */
+/** Sends a report to a campaign, or to a shuffler. */
 final class Http {
     private static final int PATIENCE = 30000;
     /** Bytes of a server's reason that are read. */
@@ -15,19 +15,19 @@ final class Http {
 
     private Http() {}
 
-    /** Posts to the campaign at this address; null if the report was counted, now or before, else the server's reason. */
-    static String post(String url, byte[] report, String admission) throws IOException, Options.Misuse {
-        if (!url.matches("https?://.+")) {
-            throw new Options.Misuse("--url is the address of a campaign, https://host/v1/campaigns/NAME, got " + url);
+    /** Posts to the campaign, or to the shuffler of the plan; null if the report arrived, now or before, else the server's reason. */
+    static String post(Reporter reporter, String campaign, byte[] report, String admission) throws IOException, Options.Misuse {
+        if (campaign != null && !campaign.matches("https?://.+")) {
+            throw new Options.Misuse("--url is the address of a campaign, https://host/v1/campaigns/NAME, got " + campaign);
         }
-        URL address = new URL(url.endsWith("/reports") ? url : url.replaceAll("/+$", "") + "/reports");
+        URL address = new URL(reporter.destination(report, campaign));
         HttpURLConnection connection = (HttpURLConnection) address.openConnection();
         connection.setRequestMethod("POST");
         connection.setConnectTimeout(PATIENCE);
         connection.setReadTimeout(PATIENCE);
         connection.setDoOutput(true);
         connection.setInstanceFollowRedirects(false);
-        connection.setRequestProperty("Content-Type", "application/vnd.ldptrace.reports");
+        connection.setRequestProperty("Content-Type", reporter.mediaType());
         if (admission != null) {
             connection.setRequestProperty("Ldptrace-Admission", admission);
         }
@@ -40,9 +40,7 @@ final class Http {
                 return null;
             }
             String reason = beginning(connection.getErrorStream());
-            // A report that was counted before has arrived.
-            boolean before = status == 409 && reason.contains("urn:ldptrace:problem:" + Problem.DUPLICATE.code);
-            return before ? null : status + " " + reason;
+            return reporter.hasArrived(status, reason) ? null : status + " " + reason;
         } catch (IOException failed) {
             return failed.toString();
         } finally {

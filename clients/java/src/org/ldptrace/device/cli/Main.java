@@ -24,6 +24,9 @@ public final class Main {
             + "send --plan PLAN --report REPORT --url URL --ledger FILE [--admission CODE] [--wait SECONDS]\n"
             + "    waits for a random time of at most SECONDS (unless given: the plan's grace, or an hour), sends the report to the campaign at URL,\n"
             + "    and notes in the ledger that it arrived\n"
+            + "    (a shuffled plan names its shuffler itself: omit --url)\n"
+            + "each of these three: [--local-limit E] [--most-local E] [--shuffled yes|no]\n"
+            + "    the limit if a shuffler and a curator work together, that of one answer, whether shuffled plans are answered\n"
             + "lines --ledgers FOLDER\n"
             + "    answers plans and trips that come as JSON lines, for `ldptrace audit --device`\n\n"
             + "A ledger is a file that remembers what you have said. One person has one; never delete or copy it.";
@@ -43,12 +46,15 @@ public final class Main {
             switch (command) {
                 case "explain":
                     return explain(new Options(
-                            rest, "plan", "plan-id", "ledger", "limit", "report", "trajectory", "now"));
+                            rest, "plan", "plan-id", "ledger", "limit", "local-limit", "most-local", "shuffled", "report", "trajectory", "now"));
                 case "report":
                     return report(new Options(
-                            rest, "plan", "plan-id", "trajectory", "output", "ledger", "limit", "round", "crs", "now"));
+                            rest, "plan", "plan-id", "trajectory", "output", "ledger", "limit", "local-limit", "most-local", "shuffled", "round",
+                            "crs", "now"));
                 case "send":
-                    return send(new Options(rest, "plan", "plan-id", "report", "url", "ledger", "limit", "admission", "wait"));
+                    return send(new Options(
+                            rest, "plan", "plan-id", "report", "url", "ledger", "limit", "local-limit", "most-local", "shuffled", "admission",
+                            "wait"));
                 case "lines":
                     return new Lines(new File(new Options(rest, "ledgers").required("ledgers"))).answer(System.in, System.out);
                 case "--help":
@@ -112,7 +118,7 @@ public final class Main {
         Reporter reporter = reporter(options, null);
         String given = options.value("wait");
         wait(given == null ? reporter.delay() : reporter.delay(seconds(given)));
-        String refusal = Http.post(options.required("url"), report, options.value("admission"));
+        String refusal = Http.post(reporter, options.value("url"), report, options.value("admission"));
         if (refusal != null) {
             System.err.println("error: the report was not taken and is kept to be sent again: " + refusal);
             return 1;
@@ -143,7 +149,23 @@ public final class Main {
         String id = options.value("plan-id");
         Plan plan = id == null ? Plan.read(document) : Plan.read(document, id);
         FileStorage storage = new FileStorage(new File(options.required("ledger")));
-        return new Reporter(plan, new Ledger(storage, options.value("limit")), crs);
+        Ledger ledger = new Ledger(storage, options.value("limit"));
+        String local = options.value("local-limit");
+        String most = options.value("most-local");
+        String shuffled = options.value("shuffled");
+        if (local != null) {
+            ledger.localLimit(local);
+        }
+        if (most != null) {
+            ledger.mostLocal(most);
+        }
+        if (shuffled != null) {
+            if (!shuffled.equals("yes") && !shuffled.equals("no")) {
+                throw new Options.Misuse("--shuffled is yes or no, got " + shuffled);
+            }
+            ledger.shuffled(shuffled.equals("yes"));
+        }
+        return new Reporter(plan, ledger, crs);
     }
 
     /** The clock to try out, a date or a Unix time, or the device's own. */
