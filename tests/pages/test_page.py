@@ -14,8 +14,8 @@ import pytest
 from evaluation_data import drifting_walks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation import evaluate
+from ldptrace.evaluation.verdict import judged, on_common_scale, verdict
 from ldptrace.pages import attack_page, page
-from ldptrace.pages.verdict import on_common_scale, verdict
 from ldptrace.roads.network import RoadNetwork
 from tick_kit import ticking
 
@@ -72,7 +72,7 @@ def document() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def html(document: dict[str, Any]) -> str:
-    return page(document)
+    return page(judged(document))
 
 
 class Balance(HTMLParser):
@@ -176,7 +176,7 @@ def test_differences_are_on_the_scale_of_the_real_map() -> None:
     )
     for document in (good, bad):
         top = f"{100 * max(document['real']['density']):+.2g} %"
-        assert top in page(document)
+        assert top in page(judged(document))
 
 
 def test_the_verdict_names_what_is_weak() -> None:
@@ -230,7 +230,7 @@ def test_sets_of_unequal_size_are_on_a_common_scale() -> None:
     assert card.best("query_error") == {0}
     scaled = on_common_scale(document)["sets"][0]["metrics"]["query_error"]
     assert scaled["value"] < scaled["counted"] == counted[0]
-    html = page(document)
+    html = page(judged(document))
     assert f"as counted {counted[0]:.4f}" in html
     assert "counts are compared as shares" in html
     assert on_common_scale(document | {"sets": document["sets"][1:]}) == document | {

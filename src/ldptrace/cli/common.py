@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
 import typer
 
@@ -66,58 +66,8 @@ JsonOption = Annotated[
     Path | None,
     typer.Option("--json", metavar="FILE", help="File for the results as JSON; - writes to standard output."),
 ]
-RoadsOption = Annotated[
-    Path | None,
-    typer.Option(metavar="NETWORK", help="Public road network; synthetic trips follow its streets."),
-]
-RoutesOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="File of public trajectories that synthetic trips follow, instead of a road network.",
-    ),
-]
 
 
-OffStreetsOption = Annotated[
-    Literal["auto", "never"],
-    typer.Option(
-        help="auto: some synthetic trips leave the streets if the answers show that real trips do; "
-        "never: all synthetic trips follow the streets."
-    ),
-]
-SpacingOption = Annotated[
-    float | None,
-    typer.Option(
-        help="Distance between two neighbouring points of a synthetic trip, in the unit of the "
-        "bounds; in metres if the bounds are in degrees."
-    ),
-]
-DateOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="DATE",
-        help="Date of the synthetic trips, such as 2026-03-01; by default trips have a time of day only.",
-    ),
-]
-TimeOption = Annotated[
-    bool, typer.Option("--time", help="Also ask some users about the departure time and the speed of a trip.")
-]
-WeekOption = Annotated[bool, typer.Option("--week", help="Also ask on which day of the week a trip begins.")]
-CentreOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="X,Y",
-        help="Centre of the city, for the question whether a trip leads towards the centre or away "
-        "from it (asked with --time); by default the middle of the bounds.",
-    ),
-]
-IntervalOption = Annotated[
-    float | None,
-    typer.Option(
-        help="Seconds between two points of a synthetic trip; needs trips with times or streets with speeds."
-    ),
-]
 SeedOption = Annotated[
     int | None,
     typer.Option(min=0, help="Seed of the random numbers; equal seeds give equal results."),
@@ -127,21 +77,6 @@ SeedOption = Annotated[
 def was_typed(context: typer.Context, name: str) -> bool:
     """Whether an option was given on the command line, rather than by default or by the environment."""
     return str(context.get_parameter_source(name)) == "ParameterSource.COMMANDLINE"
-
-
-def parse_centre(text: str | None) -> tuple[float, float] | None:
-    """Parse the two numbers of `--centre`.
-
-    >>> parse_centre("-8.61,41.15"), parse_centre(None)
-    ((-8.61, 41.15), None)
-    """
-    if text is None:
-        return None
-    try:
-        x, y = (float(part) for part in text.split(","))
-    except ValueError:
-        raise InputError(f"--centre takes two numbers X,Y joined by a comma, got {text!r}") from None
-    return x, y
 
 
 def check_outputs(

@@ -21,6 +21,7 @@ from ldptrace.evaluation.metrics import METRICS, Metric, Value
 from ldptrace.evaluation.results import SetResult, attack_table, attacks_document, value_document
 from ldptrace.evaluation.texts import csv_text, json_text, metric_rows, number_text, plain, tex_text
 from ldptrace.evaluation.values import ALL_METRICS
+from ldptrace.evaluation.verdict import best, judged, on_common_scale
 from ldptrace.io.atomic import atomic_path
 from ldptrace.protocol.grid import Grid
 
@@ -68,7 +69,7 @@ class Scorecard:
         return "\n".join(line.rstrip() for line in text.splitlines())
 
     def _repr_html_(self) -> str:
-        return pages.summary(self.document())
+        return pages.summary(judged(self.document()))
 
     def __getitem__(self, name: str) -> float:
         """Return the value of a metric for the first synthetic set, for example `card["density_error"]`."""
@@ -90,13 +91,12 @@ class Scorecard:
     def best(self, name: str) -> set[int]:
         """Return the indices of the synthetic sets with the best value of a metric; the empty set if there is only
         one synthetic set."""
-        entries = [item["metrics"] | item["corrected"] for item in self._fair["sets"]]
-        marked = pages.best([entry[name] for entry in entries])
+        marked = best([(item["metrics"] | item["corrected"])[name] for item in self._fair["sets"]])
         return {number for number, is_best in enumerate(marked) if is_best}
 
     @cached_property
     def _fair(self) -> dict[str, Any]:
-        return pages.on_common_scale(self.document())
+        return on_common_scale(self.document())
 
     def remarks(self) -> list[str]:
         """Return a list of sentences that warn the reader, for example of bounds that were taken from the data."""
@@ -188,7 +188,7 @@ class Scorecard:
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the scorecard as one self-contained HTML page, and write it to `path` if a path is given."""
-        return _written(pages.page(self.document()), path)
+        return _written(pages.page(judged(self.document())), path)
 
     def table(self, *, corrected: bool = False) -> Table:
         """Return the metrics as a table for the terminal, with a star at the best value of each metric. With
@@ -207,10 +207,10 @@ class Scorecard:
             if metric.level != level and metric.level in HEADINGS and not metric.corrects:
                 table.add_row(Text(HEADINGS[metric.level], style="bold"))
             level = metric.level
-            best = self.best(name)
+            top = self.best(name)
             floors = {item.values[name].floor for item in self.sets}
             cells = [
-                _cell(item.values[name], marked=number in best, stars=len(self.sets) > 1)
+                _cell(item.values[name], marked=number in top, stars=len(self.sets) > 1)
                 for number, item in enumerate(self.sets)
             ]
             table.add_row(

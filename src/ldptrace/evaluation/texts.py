@@ -9,7 +9,7 @@ import math
 import re
 from typing import Any
 
-from ldptrace.pages import best, on_common_scale
+from ldptrace.evaluation.verdict import best, on_common_scale
 
 Document = dict[str, Any]
 COLUMNS = ("set", "metric", "value", "std", "floor", "uniform", "goal", "level", "seeds")

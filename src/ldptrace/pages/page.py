@@ -15,17 +15,7 @@ from ldptrace.core.crs import METRES_PER_DEGREE, is_geographic
 from ldptrace.pages import charts, drawings
 from ldptrace.pages.charts import Series
 from ldptrace.pages.drawings import Frame
-from ldptrace.pages.verdict import (
-    best,
-    is_unequal,
-    map_remark,
-    on_common_scale,
-    position,
-    promise,
-    sharing,
-    uses,
-    verdict,
-)
+from ldptrace.pages.promise import promise, sharing
 
 Document = dict[str, Any]
 LEVELS = {
@@ -41,8 +31,8 @@ BESIDE = 3
 
 
 def page(document: Document) -> str:
-    """The HTML of a scorecard's document, complete in one text."""
-    unequal, document = is_unequal(document), on_common_scale(document)
+    """Return the HTML of the judged document of a scorecard (`ldptrace.evaluation.verdict.judged`), complete in one
+    text."""
     sets, frame = document["sets"], _frame(document)
     promises = [promise(item["privacy"]) for item in sets]
     levels = {level: _rows(document, level) for level in LEVELS}
@@ -57,12 +47,12 @@ def page(document: Document) -> str:
         geographic=_geographic(document),
         real=document["real"],
         sets=sets,
-        verdicts=[verdict(item) for item in sets],
-        uses=[use | {"strip": charts.strip(use["places"], use["alone"])} for use in uses(sets)],
+        verdicts=document["verdicts"],
+        uses=[use | {"strip": charts.strip(use["places"], use["alone"])} for use in document["uses"]],
         beside=beside[: BESIDE + 1],
-        map_remark=map_remark(sets),
+        map_remark=document["map_remark"],
         sharing=sharing(document, promises),
-        unequal=unequal,
+        unequal=document["unequal"],
         controls=document["controls"],
         symbol=drawings.street_symbol(document["streets"], frame.ratio) if frame.streets else "",
         trips_drawn=[figure for figure in drawn if figure not in beside[: BESIDE + 1]],
@@ -89,7 +79,7 @@ def page(document: Document) -> str:
 
 
 def attack_page(document: Document) -> str:
-    """The page of the two attacks alone."""
+    """Return the page of the two attacks alone."""
     return _template("attacks.html").render(
         style=Markup(_text("scorecard.css")),
         sets=document["sets"],
@@ -98,12 +88,11 @@ def attack_page(document: Document) -> str:
 
 
 def summary(document: Document) -> str:
-    """A few lines of HTML for a notebook: the verdicts and the table of metrics."""
-    document = on_common_scale(document)
+    """Return a few lines of HTML for a notebook: the verdicts and the table of metrics."""
     sets = document["sets"]
     return _template("summary.html").render(
         sets=sets,
-        verdicts=[verdict(item) for item in sets],
+        verdicts=document["verdicts"],
         rows=[_row(sets, "metrics", name) for name in document["metrics"]],
     )
 
@@ -115,7 +104,6 @@ def _rows(document: Document, level: str) -> list[dict[str, Any]]:
 
 def _row(sets: Sequence[Document], kind: str, name: str) -> dict[str, Any]:
     entries = [item[kind][name] for item in sets]
-    marked = best(entries)
     controls = [entry.get("controls") or {} for entry in entries]
     alone = controls[0].get("map_alone")
     return {
@@ -135,18 +123,16 @@ def _row(sets: Sequence[Document], kind: str, name: str) -> dict[str, Any]:
                 "everyday": other.get("public_profile"),
                 "shuffled": other.get("shuffled_times"),
                 "counted": entry.get("counted"),
-                "best": is_best,
+                "best": entry["best"],
             }
-            for entry, other, is_best in zip(entries, controls, marked, strict=True)
+            for entry, other in zip(entries, controls, strict=True)
         ],
-        "strip": charts.strip(
-            [position(entry) for entry in entries], None if alone is None else position(entries[0], alone)
-        ),
+        "strip": charts.strip([entry["place"] for entry in entries], entries[0]["alone"]),
     }
 
 
 def _frame(document: Document) -> Frame:
-    """The map, in proportions as on the ground."""
+    """Return the map, in proportions as on the ground."""
     x0, y0, x1, y1 = document["evaluation"]["bounds"]
     shrink, metres = 1.0, None
     if _geographic(document):
@@ -161,7 +147,7 @@ def _geographic(document: Document) -> bool:
 
 
 def _drawn(document: Document, frame: Frame) -> list[dict[str, Any]]:
-    """A few hundred trips of every set, real ones first, controls last."""
+    """Draw a few hundred trips of every set, real ones first, controls last."""
     shown = [("Real", document["real"], "s0")]
     shown += [(item["name"], item["portrait"], _style(k)) for k, item in enumerate(document["sets"])]
     shown += [(f"Control: {item['name']}", item, "s0") for item in document["controls"]]
@@ -256,7 +242,7 @@ def _histograms(document: Document) -> list[dict[str, Any]]:
 
 
 def _times(document: Document) -> list[dict[str, Any]]:
-    """When trips begin, how long they take, how fast they are; nothing without times."""
+    """Draw when trips begin, how long they take and how fast they are; nothing without times."""
     figures = []
     if document["real"]["hours"]:
         figures.append(
@@ -282,7 +268,7 @@ def _clock(document: Document) -> str:
 
 
 def _courses(document: Document) -> list[dict[str, Any]]:
-    """How streams go over time; nothing where sets were not compared as streams."""
+    """Draw how streams go over time; nothing where sets were not compared as streams."""
     stream = document["stream"]
     if stream is None:
         return []
@@ -304,7 +290,7 @@ def _courses(document: Document) -> list[dict[str, Any]]:
 
 
 def _moments(document: Document, frame: Frame) -> list[dict[str, Any]]:
-    """Maps of the real stream and of each set at a few moments, on one scale."""
+    """Draw maps of the real stream and of each set at a few moments, on one scale."""
     stream = document["stream"]
     if stream is None:
         return []
@@ -318,7 +304,7 @@ def _moments(document: Document, frame: Frame) -> list[dict[str, Any]]:
 
 
 def _span(seconds: float) -> str:
-    """A duration in few characters.
+    """Write a duration in few characters.
 
     >>> _span(45.0), _span(600.0), _span(5400.0)
     ('45 s', '10 min', '1.5 h')
@@ -352,7 +338,7 @@ def _queries(document: Document) -> Markup:
 
 
 def attack_figures(attacks: Sequence[Document]) -> list[dict[str, Any]]:
-    """Both attacks on every set, beside the same on the other real trips and on random walks."""
+    """Draw both attacks on every set, beside the same on the other real trips and on random walks."""
     figures = []
     for name, title in (("reidentification", "Re-identification"), ("outlier", "Outlier")):
         found = [item[name] for item in attacks if name in item]
@@ -371,7 +357,7 @@ def attack_figures(attacks: Sequence[Document]) -> list[dict[str, Any]]:
 
 
 def _named(document: Document, pictures: Sequence[Markup], ending: str = "") -> list[dict[str, Any]]:
-    """One figure per set, called by its name."""
+    """Return one figure per set, called by its name."""
     return [
         _figure(item["name"] + ending, picture)
         for item, picture in zip(document["sets"], pictures, strict=True)
@@ -383,12 +369,12 @@ def _figure(title: str, picture: Markup) -> dict[str, Any]:
 
 
 def _style(number: int) -> str:
-    """CSS class of a set's colour; there are eight."""
+    """Return the CSS class of a set's colour; there are eight."""
     return f"s{number % 8 + 1}"
 
 
 def _number(value: float | None) -> str:
-    """Four decimals, or a dash where there is no value."""
+    """Write four decimals, or a dash where there is no value."""
     return "–" if value is None else f"{value:.4f}"
 
 

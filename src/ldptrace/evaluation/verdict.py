@@ -1,11 +1,8 @@
-"""The verdict: how good each set is in one sentence, what it may be used for, and who may see what."""
+"""Judge a scorecard: how good each set is in one sentence, which set is best, and what the sets may be used for."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
 from statistics import median
 from typing import Any
 
@@ -50,10 +47,35 @@ ANSWERS = ((0.9, "yes"), (0.75, "roughly"), (0.0, "no"))
 UNEQUAL = 0.01
 
 
-def position(entry: Document, value: float | None = None) -> float | None:
-    """Where a value lies between that of a generator that knows nothing, 0, and a perfect one, 1.
+def judged(document: Document) -> Document:
+    """Return the document of a scorecard on a common scale, with the judgement beside the values: of each entry its
+    `place`, that of the map alone and whether it is `best`; of the whole the verdicts and the uses."""
+    fair = on_common_scale(document)
+    sets = [dict(item) for item in fair["sets"]]
+    for kind in ("metrics", "corrected"):
+        marks = {name: best([item[kind][name] for item in sets]) for name in (sets[0][kind] if sets else ())}
+        for number, item in enumerate(sets):
+            item[kind] = {
+                name: entry | _mark(entry) | {"best": marks[name][number]}
+                for name, entry in item[kind].items()
+            }
+    return fair | {
+        "sets": sets,
+        "unequal": is_unequal(document),
+        "verdicts": [verdict(item) for item in sets],
+        "uses": uses(sets),
+        "map_remark": map_remark(sets),
+    }
 
-    There is no such place where knowing nothing does no harm.
+
+def _mark(entry: Document) -> Document:
+    alone = (entry.get("controls") or {}).get("map_alone")
+    return {"place": position(entry), "alone": None if alone is None else position(entry, alone)}
+
+
+def position(entry: Document, value: float | None = None) -> float | None:
+    """Return where a value lies between that of a generator that knows nothing, 0, and a perfect one, 1. The result is
+    None where knowing nothing does no harm.
 
     >>> position({"goal": "min", "value": 0.25, "floor": 0.0, "uniform": 1.0})
     0.75
@@ -69,13 +91,13 @@ def position(entry: Document, value: float | None = None) -> float | None:
 
 
 def is_unequal(document: Document) -> bool:
-    """Whether a set has another number of trips than the real one, so that counts do not compare."""
+    """Return whether a set has another number of trips than the real one, so that counts do not compare."""
     size = document["real"]["trajectories"]
     return any(abs(item["portrait"]["trajectories"] - size) > UNEQUAL * size for item in document["sets"])
 
 
 def on_common_scale(document: Document) -> Document:
-    """The document with shares in place of counts where sets are of unequal size.
+    """Return the document with shares in place of counts where sets are of unequal size.
 
     Query error and pattern error compare counts of trips, so a set half as large looks bad however good it is. Their
     scaled variants take their place, and the values without scaling are added as `counted`.
@@ -98,7 +120,7 @@ def _scaled(item: Document) -> Document:
 
 
 def best(entries: Sequence[Document]) -> list[bool]:
-    """Which of the sets are best in a metric; none where there is nothing to compare."""
+    """Return which of the sets are best in a metric; none where there is nothing to compare."""
     known = [entry["value"] for entry in entries if entry["value"] is not None]
     if len(entries) < 2 or not known:
         return [False] * len(entries)
@@ -107,7 +129,7 @@ def best(entries: Sequence[Document]) -> list[bool]:
 
 
 def verdict(item: Document) -> str:
-    """What a set's nine metrics come to, in one sentence.
+    """Sum up the nine metrics of a set in one sentence.
 
     >>> one = {"level": "global", "title": "Trip error", "goal": "min", "floor": 0.0, "uniform": 1.0}
     >>> verdict({"name": "ours", "metrics": {"a": one | {"value": 0.02}, "b": one | {"value": 0.2}}})
@@ -132,7 +154,7 @@ def verdict(item: Document) -> str:
 
 
 def uses(sets: Sequence[Document]) -> list[dict[str, Any]]:
-    """What the sets may be used for: for each use the answer of each set, and where the map alone stands.
+    """Return what the sets may be used for: for each use the answer of each set, and where the map alone stands.
 
     The answer is that of the median of the use's metrics: `yes` from 90 % of the way from random to perfect on,
     `roughly` from 75 % on, else `no`. A use of which nothing was measured is not there.
@@ -172,7 +194,7 @@ def _answer(place: float | None) -> str:
 
 
 def map_remark(sets: Sequence[Document]) -> str | None:
-    """What the map by itself would reach, where one was given: what was learned, and what was known before."""
+    """Say what the map alone would reach, where one was given: what was known before any report."""
     beaten, alone = [], 0.0
     for item in sets:
         found = [
@@ -189,121 +211,8 @@ def map_remark(sets: Sequence[Document]) -> str | None:
     return f"The map alone, without any report, reaches {middle}; {', '.join(beaten)}."
 
 
-def sharing(document: Document, promises: Sequence[Any]) -> list[dict[str, Any]]:
-    """Who may see what: for each promise the numbers of its sets, then this page, which has no number."""
-    rows: list[dict[str, Any]] = []
-    for number, (_, promise) in enumerate(zip(document["sets"], promises, strict=True)):
-        said = promise.warning or f"{promise.headline} {promise.meaning}"
-        said += f" {promise.remark}" if promise.remark else ""
-        same = next((row for row in rows if row["said"] == said), None)
-        if same is None:
-            rows.append({"sets": [number], "said": said, "warned": bool(promise.warning)})
-        else:
-            same["sets"].append(number)
-    shown = len(document["real"]["samples"])
-    drawn = f" and draws {shown} of them" if shown else ""
-    said = (
-        f"Not covered by ε. It was computed from the real trips{drawn}: share it only with those who may see the "
-        "real data."
-    )
-    return [*rows, {"sets": [], "said": said, "warned": True}]
-
-
 def _places(item: Document) -> list[tuple[float, str]]:
     places = [
         (position(entry), entry["title"]) for entry in item["metrics"].values() if entry["level"] in NINE
     ]
     return [(place, title) for place, title in places if place is not None]
-
-
-MEANING = {
-    "user": "Everything that one user sends is at most {factor} times as likely with one trip as with any other.",
-    "trip": "Everything that is sent about one trip is at most {factor} times as likely with that trip as with any "
-    "other. For several trips of one person, epsilon adds up.",
-}
-
-
-@dataclass(frozen=True)
-class Promise:
-    """The panel: a headline, facts as (name, value), sentences with their own lists, and a warning if any."""
-
-    epsilon: str | None
-    headline: str
-    meaning: str = ""
-    facts: tuple[tuple[str, str], ...] = ()
-    sentences: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    warning: str | None = None
-    # What kind of result it is, where it is not one to publish.
-    remark: str | None = None
-
-
-def promise(privacy: dict[str, Any] | None) -> Promise:
-    """Read the privacy data that a method put beside its output; the panel says so where there is none.
-
-    >>> promise(None).epsilon is None
-    True
-    >>> promise({"epsilon": "1", "method": "paper"}).headline
-    'ε = 1 for each user.'
-    """
-    if not privacy or privacy.get("epsilon") is None:
-        return Promise(
-            None,
-            "This set came without a privacy statement.",
-            warning="Nothing is promised about it: treat it as if it could reveal the data it was made from.",
-        )
-    epsilon = str(privacy["epsilon"])
-    factor = _factor(epsilon)
-    leaks = privacy.get("leaks")
-    unit = "trip" if privacy.get("unit") == "trip" else "user"
-    headline = f"ε = {epsilon} for each {unit}."
-    facts = [
-        (label, str(privacy[name]))
-        for name, label in (
-            ("method", "Method"),
-            ("summary", "What it does"),
-            ("report", "One report"),
-            ("composition", "Composition"),
-            ("sample_seed", "Seed of sampling"),
-            ("plan_id", "Plan"),
-        )
-        if isinstance(privacy.get(name), str | int | float)
-    ]
-    lines = privacy.get("explanation") or []
-    lines = [lines] if isinstance(lines, str) else list(lines)
-    return Promise(
-        epsilon,
-        headline,
-        MEANING[unit].format(factor=factor),
-        tuple(facts),
-        _sentences([*map(str, lines), *map(str, privacy.get("notes") or [])]),
-        f"This is not ε-LDP for the whole trajectory: {leaks}." if leaks else None,
-        f"Note: {privacy['experiment']}." if privacy.get("experiment") else None,
-    )
-
-
-def _factor(epsilon: str) -> str:
-    """e to the epsilon in words, as far as epsilon is a number.
-
-    >>> _factor("1"), _factor("12.5"), _factor("1/0")
-    ('2.7', '270,000', 'e^ε')
-    """
-    try:
-        value = math.exp(float(Fraction(epsilon)))
-    except (ValueError, ZeroDivisionError, OverflowError):
-        return "e^ε"
-    return f"{float(f'{value:.2g}'):,.10g}"
-
-
-def _sentences(lines: list[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Lines that are indented belong to the sentence before them.
-
-    >>> _sentences(["One round:", "  start", "Done."])
-    (('One round:', ('start',)), ('Done.', ()))
-    """
-    found: list[tuple[str, list[str]]] = []
-    for line in lines:
-        if line.startswith(" ") and found:
-            found[-1][1].append(line.strip())
-        else:
-            found.append((line.strip(), []))
-    return tuple((line, tuple(parts)) for line, parts in found)
