@@ -28,6 +28,7 @@ OTHERS = (
     "year",
     "streams",
     "absent",
+    "shuffled",
 )
 
 

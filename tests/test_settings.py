@@ -137,3 +137,28 @@ def test_a_stream_has_the_same_common_options() -> None:
     common = {"grid"}
     for kind in (Settings, StreamSettings):
         assert common <= {entry.name for entry, _ in options_in(kind)}
+
+
+def test_shuffled_reports_are_one_batch_of_all_devices() -> None:
+    settings = Settings.of(1, bounds=BOX, shuffled=True, delta=1e-7)
+    facts = settings.facts(10_000, BOX, None, time=False)
+    plan = facts.plan()
+    assert plan.shuffled is not None
+    assert (plan.shuffled.batch, plan.shuffled.hidden) == (10_000, 9_000)
+    assert (plan.shuffled.epsilon, float(plan.shuffled.delta)) == (1, 1e-7)
+    assert plan.epsilon == facts.budget > 4
+    assert plan.shuffled.operator == "a simulated shuffler"
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"delta": 1e-8}, "delta belongs to shuffled reports"),
+        ({"shuffled": True, "delta": 1e-3}, "delta of one answer must be from"),
+        ({"shuffled": True, "method": "paper"}, "sends no reports that can be shuffled"),
+        ({"shuffled": True, "pilot": 0.1}, "shuffled reports have one round"),
+    ],
+)
+def test_what_cannot_be_shuffled(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        Settings.of(1, bounds=BOX, **given)

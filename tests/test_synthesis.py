@@ -115,3 +115,25 @@ def test_the_file_of_every_format_names_what_weakens_its_promise(
         assert promise is not None
         found = promise["leaks"]
         assert found is None if leak is None else leak in found
+
+
+@pytest.mark.filterwarnings("ignore::ldptrace.errors.NoiseWarning", "ignore::ldptrace.errors.FitWarning")
+def test_shuffled_reports_state_both_promises() -> None:
+    """The same people say more, and every file says for which promise."""
+    run = run_method(walks(2000), 1.0, bounds=BOUNDS, grid=3, seed=1, shuffled=True)
+    told = run.trajectories.provenance or {}
+    found = {name: told[name] for name in ("epsilon", "delta", "batch", "trust")}
+    assert found == {"epsilon": "1", "delta": "0.00000001", "batch": 2000, "trust": "shuffler"}
+    assert float(told["local_epsilon"]) > 2
+    assert told["plan"]["version"] == 2
+    assert "through a shuffler" in repr(run)
+    model = run.synthesis.model
+    assert model is not None
+    assert (model.promised or {})["local_epsilon"] == told["local_epsilon"]
+    direct = run_method(walks(2000), 1.0, bounds=BOUNDS, grid=3, seed=1).trajectories.provenance or {}
+    assert (direct["delta"], direct["local_epsilon"], direct["batch"], direct["trust"]) == (
+        "0",
+        "1",
+        None,
+        "nobody",
+    )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ldptrace.core.drawing import Points, Ways, day_of
 from ldptrace.core.reading import Reading
 from ldptrace.core.running import Mode, UnitName
-from ldptrace.curator.facts import SINGLE, Asked, Common, Facts
+from ldptrace.curator.facts import SINGLE, Asked, Common, Facts, Shuffling
 from ldptrace.errors import InputError
 from ldptrace.options import option, options_in, settle
 from ldptrace.protocol.exact import epsilon_fraction
@@ -35,7 +35,7 @@ def _methods() -> list[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class Settings(Common):
+class Settings(Common, Shuffling):
     """All settings of a synthesis. They are checked before any data is read.
 
     `options` are values of options of the method, and become its record. `grid="auto"` means 6 x 6 cells for the
@@ -128,11 +128,24 @@ class Settings(Common):
             object.__setattr__(self, "options", self.recipe.chosen(self.options))
         if self.pilot is not None and not isinstance(self.options, Asked):
             raise InputError(f"method {self.recipe.name} has nothing to choose by a pilot")
+        if self.shuffled:
+            self._check_shuffled()
+        elif self.delta is not None:
+            raise InputError("delta belongs to shuffled reports: give shuffled")
         if self.reading.bounds is None and not self.bounds_from_data:
             raise InputError(
                 "give the public bounds of the area (--bounds X0,Y0,X1,Y1), or --bounds-from-data to take them from "
                 "the raw data, which is not private; ldptrace inspect shows them"
             )
+
+    def _check_shuffled(self) -> None:
+        if not isinstance(self.options, Asked):
+            raise InputError(
+                f"method {self.recipe.name} sends no reports that can be shuffled: each device must send one report "
+                f"in one round, as with the method {SINGLE}"
+            )
+        if self.pilot is not None:
+            raise InputError("a pilot asks in a round of its own, and shuffled reports have one round")
 
     @cached_property
     def recipe(self) -> Method:
@@ -162,9 +175,10 @@ class Settings(Common):
             asked["mean_trip"] = mean_trip if asked["mean_trip"] is None else asked["mean_trip"]
         common = {entry.name: getattr(self, entry.name) for entry in fields(Common)}
         has_map = self.ways.roads is not None or self.ways.routes is not None
+        common |= {entry.name: getattr(self, entry.name) for entry in fields(Shuffling)}
         return Facts(
             users, self.epsilon, bounds, crs, method=self.recipe.name, for_map=has_map, **asked, **common
-        )
+        ).simulated()
 
     @property
     def leaks(self) -> str | None:

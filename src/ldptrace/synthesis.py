@@ -32,7 +32,7 @@ from ldptrace.methods.public import Public, refuse_same_file
 from ldptrace.methods.release import Release
 from ldptrace.protocol.exact import decimal_text, epsilon_fraction
 from ldptrace.protocol.grid import Bounds, Grid
-from ldptrace.protocol.words import explain
+from ldptrace.protocol.words import CENTRAL, explain, trusted
 from ldptrace.settings import Settings
 from ldptrace.simulation.streams import EXPERIMENT, Streams
 from ldptrace.simulation.unit import Unit
@@ -71,7 +71,7 @@ class Run:
         model = self.synthesis.model
         rows = [
             ("method", self.method.name),
-            ("epsilon", f"{self.epsilon:g} for each {self.unit.name}"),
+            ("epsilon", f"{self.epsilon:g} for each {self.unit.name}{self.apart}"),
             ("devices", f"{self.users:,}"),
             ("cells", f"{self.grid.n} x {self.grid.n}"),
             ("made", repr(self.trajectories)[1:-1].removeprefix("Trajectories: ")),
@@ -81,6 +81,17 @@ class Run:
             ("map", None if model is None else model.map_note),
         ]
         return "\n".join(["<Run>", *(f"  {name:<9}{value}" for name, value in rows if value)])
+
+    @property
+    def apart(self) -> str:
+        """What follows epsilon where reports are shuffled."""
+        plan = self.synthesis.plan
+        if plan is None or plan.shuffled is None:
+            return ""
+        return (
+            f" through a shuffler (delta {float(plan.shuffled.delta):g}; {float(plan.epsilon):g} if it works with the "
+            "curator)"
+        )
 
     @property
     def method(self) -> Method:
@@ -101,7 +112,7 @@ class Run:
         return {
             "method": self.method.name,
             "summary": self.method.summary,
-            "epsilon": decimal_text(epsilon_fraction(self.epsilon)),
+            **self._trusted(),
             "leaks": self.settings.leaks,
             "unit": self.unit.name,
             "users": self.users,
@@ -118,6 +129,20 @@ class Run:
             "explanation": [] if plan is None else explain(plan),
             "plan": None if plan is None else plan.document(),
             "plan_id": None if plan is None else plan.id,
+        }
+
+    def _trusted(self) -> dict[str, Any]:
+        """Return what is promised, and whom one must trust for that."""
+        plan, epsilon = self.synthesis.plan, decimal_text(epsilon_fraction(self.epsilon))
+        if plan is not None and plan.shuffled is not None:
+            return trusted(plan)
+        central = CENTRAL in (self.settings.leaks or "")
+        return {
+            "epsilon": epsilon,
+            "delta": "0",
+            "local_epsilon": None if central else epsilon,
+            "batch": None,
+            "trust": "curator" if central else "nobody",
         }
 
 
@@ -143,6 +168,8 @@ def synthesize(
     date: Date | str | None = None,
     timezone: str | None = None,
     crs: str | None = None,
+    shuffled: bool = False,
+    delta: float | None = None,
     unit: UnitName = "user",
     pilot: float | None = None,
     simulation: Mode = "counts",
@@ -160,6 +187,8 @@ def synthesize(
 
     - `real`: trajectories, a data frame, an Arrow table or the name of a file.
     - `epsilon`: the privacy budget of each user; smaller is more private.
+    - `shuffled`, `delta`: whether reports go through an independent shuffler. `epsilon` is then what an answer costs if
+      shuffler and curator do not work together, with this delta (by default 1e-8), and fewer users tell as much.
     - `unit`: what epsilon protects: "user" for each user with all trips, "trip" for each single trip.
     - `bounds`: the rectangle (x0, y0, x1, y1) that the grid covers, from public knowledge.
     - `bounds_from_data`: whether to take the bounds from `real`, which reveals the outermost real points.
@@ -284,7 +313,7 @@ def _learned(
     job = Job(
         crowd,
         grid,
-        settings.epsilon,
+        float(facts.budget) if facts.shuffled else settings.epsilon,
         settings.count,
         streams.devices,
         streams.sampling,

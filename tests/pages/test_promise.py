@@ -78,3 +78,10 @@ def test_facts_and_sentences() -> None:
     assert said.facts == (("One report", "9 bytes"), ("Seed of sampling", "7"))
     assert said.sentences == (("One round:", ("start", "end")), ("Public map.", ()))
     assert promise({"epsilon": "1", "explanation": "In one line."}).sentences == (("In one line.", ()),)
+
+
+def test_the_panel_of_shuffled_reports_says_both_promises() -> None:
+    told = {"delta": "0.00000001", "local_epsilon": "4.2", "batch": 8000, "trust": "shuffler"}
+    panel = promise({"epsilon": "1", "method": "single-report"} | told)
+    assert "(δ = 1e-08) if shuffler and curator do not work together; ε = 4.2 if they do." in panel.headline
+    assert "at least 8,000 reports is at most 2.7 times" in panel.meaning

@@ -153,3 +153,24 @@ def test_misuse_is_refused(rng: np.random.Generator) -> None:
         played(replace(trips, t=None))
     with pytest.raises(InputError, match="these have none"):
         played(replace(trips, t=trips.t * np.nan))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ldptrace.errors.FitWarning")
+def test_each_step_of_a_shuffled_stream_is_a_batch(rng: np.random.Generator) -> None:
+    found = played(lines(2000, rng), shuffled=True)
+    told = found.trajectories.provenance or {}
+    assert told["trust"] == "shuffler"
+    assert float(told["epsilon"]) == 2
+    assert 2 < float(told["local_epsilon"]) <= 6
+    # Fewer than answer in a step.
+    assert 1 < told["batch"] <= 0.8 * max(step.reports for step in found.steps)
+
+
+def test_what_a_stream_cannot_shuffle() -> None:
+    for wrong, says in (
+        ({"delta": 1e-8}, "delta belongs"),
+        ({"shuffled": True, "presence": "shown"}, "presence shown"),
+    ):
+        with pytest.raises(InputError, match=says):
+            Settings(TICK, **wrong)  # type: ignore[arg-type]

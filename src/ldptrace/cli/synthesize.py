@@ -115,7 +115,7 @@ def told(done: Run, output: Path, seconds: float) -> list[str]:
         lines.append(f"{done.unit.sentence} {count(done.users, 'device')}{of}.")
     lines.append(
         f"{count(done.count, 'synthetic trajectory')} from {count(done.users, 'simulated device')}, method "
-        f"{done.method.name}, epsilon {done.epsilon:g}, {n} x {n} cells, in {seconds:.1f} s: {output}"
+        f"{done.method.name}, epsilon {done.epsilon:g}{done.apart}, {n} x {n} cells, in {seconds:.1f} s: {output}"
     )
     if done.clocks is not None:
         lines.append(done.clocks)

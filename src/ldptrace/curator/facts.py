@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from time import time as clock
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,8 +15,9 @@ from ldptrace.options import option, settle
 from ldptrace.protocol.canonical import text_in
 from ldptrace.protocol.exact import budget_fraction, epsilon_fraction
 from ldptrace.protocol.grid import Bounds, Grid, checked_bounds, checked_cells, numbers
-from ldptrace.protocol.limits import MAX_DELTA, MAX_LIFETIME, MIN_DELTA
+from ldptrace.protocol.limits import MAX_BATCH, MAX_DELTA, MAX_LIFETIME, MAX_START, MIN_DELTA
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.seals import GENERATOR
 from ldptrace.protocol.shares import DEFAULT_SHARES, Wanted
 from ldptrace.protocol.shuffled import DELTA, HONEST, KEY_PATTERN, Shuffled
 from ldptrace.protocol.standing import START, Standing
@@ -35,6 +36,13 @@ OF_SHUFFLED = ("delta", "batch", "honest", "most_local", "shuffler", "operator",
 SHUFFLER, OPERATOR = "http://localhost:8001", "a shuffler on this computer, for trials"
 # Seconds until the batch of a shuffled plan without windows closes.
 OPEN = 30 * 86_400
+# A simulated shuffler, and a key that nobody needs: simulated reports are not sealed.
+SIMULATED: dict[str, Any] = {
+    "operator": "a simulated shuffler",
+    "shuffler": "http://localhost",
+    "closes": MAX_START,
+    "key": GENERATOR.hex(),
+}
 # Facts that only a standing plan has, besides `every`.
 OF_WINDOWS = ("recent", "start", "lifetime", "grace")
 
@@ -87,7 +95,12 @@ def _start(value: Any) -> int:
 
 
 def _delta(value: Any) -> Fraction:
-    return budget_fraction(value, 1, "delta")
+    delta = budget_fraction(value, 1, "delta")
+    if not MIN_DELTA <= delta <= MAX_DELTA:
+        raise InputError(
+            f"delta of one answer must be from {float(MIN_DELTA):g} to {float(MAX_DELTA):g}, got {str(value)[:80]}"
+        )
+    return delta
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -290,10 +303,13 @@ class Facts(Asked, Common, Shuffling):
             raise InputError(
                 "closes belongs to a shuffled plan without windows: each window closes by itself"
             )
-        if self.delta is not None and not MIN_DELTA <= _delta(self.delta) <= MAX_DELTA:
-            raise InputError(
-                f"delta of one answer must be from {float(MIN_DELTA):g} to {float(MAX_DELTA):g}, got {self.delta}"
-            )
+
+    def simulated(self) -> Facts:
+        """Return the same facts with all users in one batch of a simulated shuffler."""
+        if not self.shuffled:
+            return self
+        told = SIMULATED if self.every is None else {k: v for k, v in SIMULATED.items() if k != "closes"}
+        return replace(self, batch=min(self.users, MAX_BATCH), **told)
 
     @property
     def budget(self) -> Fraction:

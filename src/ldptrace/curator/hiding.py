@@ -25,7 +25,7 @@ class Hiding:
 
     >>> hiding = Hiding(Fraction(1), 8_000, Fraction(1, 10**8))
     >>> float(hiding.local), float(hiding.central)
-    (4.13, 0.9983)
+    (4.109, 1.0)
     """
 
     wanted: Fraction
@@ -57,7 +57,9 @@ class Hiding:
 
     @cached_property
     def central(self) -> Fraction:
-        """The central epsilon that the plan states; less than wanted where eps0 is at most `most_local`."""
+        """The central epsilon that the plan states: as wanted, or less where `most_local` bounds eps0."""
+        if self.local < self.most_local:
+            return self.wanted
         found = stated_epsilon(self.hidden, float(self.local), float(self.delta))
         return min(Fraction(str(found)), self.wanted)
 

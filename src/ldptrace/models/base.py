@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
@@ -28,7 +29,7 @@ from ldptrace.io.atomic import atomic_path
 from ldptrace.models.observation import Match, Share, beside_map
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.words import promise
+from ldptrace.protocol.words import promise, trusted
 
 FORMAT = "ldptrace-model"
 # Trips of a block from number `start` to before `stop`.
@@ -70,7 +71,7 @@ class MobilityModel(ABC):
 
     def __repr__(self) -> str:
         name, n = type(self).__name__, self.grid.n
-        spent = "" if self.plan is None else f", epsilon {float(self.plan.epsilon):g}"
+        spent = "" if self.plan is None else f", epsilon {float(Fraction(trusted(self.plan)['epsilon'])):g}"
         absent = "" if self.without_trip is None or not self.without_trip.clear else f", {self.without_trip}"
         return f"<{name}: {n} x {n} cells{spent}{absent}>"
 

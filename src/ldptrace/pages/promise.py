@@ -50,6 +50,16 @@ def promise(privacy: dict[str, Any] | None) -> Promise:
     leaks = privacy.get("leaks")
     unit = "trip" if privacy.get("unit") == "trip" else "user"
     headline = f"ε = {epsilon} for each {unit}."
+    meaning = MEANING[unit].format(factor=factor)
+    if privacy.get("trust") == "shuffler":
+        headline = (
+            f"ε = {epsilon} for each {unit} (δ = {float(privacy['delta']):g}) if shuffler and curator do not work "
+            f"together; ε = {privacy['local_epsilon']} if they do."
+        )
+        meaning = (
+            f"What the curator gets from a batch of at least {privacy['batch']:,} reports is at most {factor} times as "
+            f"likely with the data of one {unit} as with any other, apart from a chance of δ."
+        )
     facts = [
         (label, str(privacy[name]))
         for name, label in (
@@ -67,7 +77,7 @@ def promise(privacy: dict[str, Any] | None) -> Promise:
     return Promise(
         epsilon,
         headline,
-        MEANING[unit].format(factor=factor),
+        meaning,
         tuple(facts),
         _sentences([*map(str, lines), *map(str, privacy.get("notes") or [])]),
         f"This is not ε-LDP for the whole trajectory: {leaks}." if leaks else None,

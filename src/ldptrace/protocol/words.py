@@ -13,6 +13,11 @@ from ldptrace.protocol.reports import report_bytes
 from ldptrace.protocol.round import SHARES, Ask, Round
 from ldptrace.protocol.units import duration_words
 
+# Whom one must trust not to work with the curator.
+NOBODY, SHUFFLER = "nobody", "shuffler"
+# What the reason of a method says that hands raw trips to a curator.
+CENTRAL = "central, not local"
+
 
 def explain(plan: Plan, users: int | None = None) -> list[str]:
     """Sentences about the plan; with the number of users, also the expected standard errors.
@@ -146,12 +151,35 @@ def _messages(plan: Plan) -> list[str]:
     ]
 
 
+def trusted(plan: Plan) -> dict[str, Any]:
+    """What one answer costs, and whom one must trust for that, as plain data: `local_epsilon` is what it costs if
+    shuffler and curator work together.
+
+    >>> from ldptrace.protocol.grid import Grid
+    >>> trusted(Plan.single_report(Grid((0, 0, 1, 1), 6), 1.0))["trust"]
+    'nobody'
+    """
+    local, shuffled = decimal_text(plan.epsilon), plan.shuffled
+    if shuffled is None:
+        return {"epsilon": local, "delta": "0", "local_epsilon": local, "batch": None, "trust": NOBODY}
+    return {
+        "epsilon": decimal_text(shuffled.epsilon),
+        "delta": decimal_text(shuffled.delta),
+        "local_epsilon": local,
+        "batch": shuffled.batch,
+        "trust": SHUFFLER,
+    }
+
+
 def promise(plan: Plan) -> dict[str, Any]:
     """What was promised to the people behind the data, as plain data for files and reports."""
+    lifetime = None if plan.standing is None else plan.standing.lifetime
+    if plan.shuffled is not None:
+        lifetime = plan.shuffled.lifetime
     return {
         "method": plan.method,
-        "epsilon": decimal_text(plan.epsilon),
-        "lifetime": None if plan.standing is None else decimal_text(plan.standing.lifetime),
+        **trusted(plan),
+        "lifetime": None if lifetime is None else decimal_text(lifetime),
         "leaks": None
         if plan.is_private
         else "empty answers are not sent, so the size of a report reveals the length",

@@ -10,7 +10,7 @@ from ldptrace.methods.public import Public
 from ldptrace.protocol.exact import decimal_text, epsilon_fraction
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.units import duration_words
-from ldptrace.protocol.words import explain
+from ldptrace.protocol.words import NOBODY, explain, trusted
 from ldptrace.simulation.streams import EXPERIMENT
 from ldptrace.streams.occasions import arrivals
 from ldptrace.streams.settings import Settings
@@ -48,7 +48,7 @@ def promise_of(
         leaks = SHOWN if settings.presence == "shown" else None
     return {
         "method": settings.method,
-        "epsilon": decimal_text(epsilon_fraction(epsilon)),
+        **_trusted(epsilon, plan),
         "leaks": leaks,
         "unit": "user" if plan is not None and _of_users(settings, trips) else "trip",
         "users": users,
@@ -60,6 +60,14 @@ def promise_of(
         "plan": None if plan is None else plan.document(),
         "plan_id": None if plan is None else plan.id,
     }
+
+
+def _trusted(epsilon: float, plan: Plan | None) -> dict[str, Any]:
+    """Return what an answer costs, and whom one must trust for that."""
+    if plan is not None:
+        return trusted(plan)
+    text = decimal_text(epsilon_fraction(epsilon))
+    return {"epsilon": text, "delta": "0", "local_epsilon": text, "batch": None, "trust": NOBODY}
 
 
 def _of_users(settings: Settings, trips: Trajectories) -> bool:

@@ -18,6 +18,7 @@ from ldptrace.core.arrays import Ints
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.changes import Change
 from ldptrace.curator.facts import Facts
+from ldptrace.curator.hiding import usual_batch
 from ldptrace.engines.local import Memory, write_parts
 from ldptrace.errors import InputError, PrivacyWarning
 from ldptrace.io.files import trajectories_of
@@ -94,6 +95,10 @@ def stream(
     facts = facts_of(
         cast.count, epsilon, bounds, cast.trips.crs, settings.grid, for_map=public.ways is not None
     )
+    if settings.shuffled:
+        # What is published of a step is a batch of its own.
+        facts = replace(facts, shuffled=True, delta=settings.delta).simulated()
+        facts = replace(facts, batch=usual_batch(_answers_of_step(cast, settings)))
     grid, steps = facts.map_grid(), list[Step]()
     plan: Plan | None = None
     if settings.other is None:
@@ -207,6 +212,15 @@ class _Play:
         last = beyond + (until >= self.end)
         for line in travellers.lines(self.start, range(first, last)):
             live(line)
+
+
+def _answers_of_step(cast: _Cast, settings: Settings) -> int:
+    """Return how many devices answer in one step on average: each answers once in `every`."""
+    trips = cast.trips
+    assert trips.t is not None
+    span = max(float(trips.t.max() - trips.t.min()), settings.tick)
+    every = settings.every or span
+    return int(cast.count * min(settings.seconds / every, 1.0))
 
 
 def _check_tick(trips: Trajectories, settings: Settings, span: float) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ldptrace.core.drawing import Streets
-from ldptrace.curator.facts import SINGLE, Common
+from ldptrace.curator.facts import SINGLE, Common, Shuffling
 from ldptrace.errors import InputError
 from ldptrace.options import NoOptions, chosen, option, settle
 from ldptrace.plugins import STREAMS, StreamMethod, find, installed, load
@@ -45,7 +45,7 @@ def method_names() -> list[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class Settings(Common, Streets):
+class Settings(Common, Shuffling, Streets):
     """The settings of a stream. With a `seed`, an experiment can be repeated; without it, random numbers come from the
     operating system. `options` are values of the options of a `method` of another package, and become its record.
     """
@@ -100,8 +100,12 @@ class Settings(Common, Streets):
         settle(self)
         if self.presence == "shown" and self.every is not None:
             raise InputError("with presence shown a device reports after every trip: every does not apply")
+        if self.delta is not None and not self.shuffled:
+            raise InputError("delta belongs to shuffled reports: give shuffled")
+        if self.shuffled and self.presence == "shown":
+            raise InputError("shuffled reports hide who is on the way: presence shown does not apply")
         if self.other is not None:
-            for name in ("step", "every", "remember", "presence", "off_streets"):
+            for name in ("shuffled", "step", "every", "remember", "presence", "off_streets"):
                 if getattr(self, name) != getattr(Settings, name):
                     raise InputError(f"method {self.method} has no use for {name}")
         if isinstance(self.options, Mapping):

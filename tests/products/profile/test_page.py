@@ -91,3 +91,10 @@ def test_the_page_fits_a_phone(browser: object) -> None:
     tab.set_content(profile_page(profile()))
     assert tab.evaluate("document.documentElement.scrollWidth") <= 390
     tab.close()
+
+
+def test_the_page_says_who_mixed_the_answers() -> None:
+    told = {"delta": "0.00000001", "local_epsilon": "4.2", "batch": 8000, "trust": "shuffler"}
+    said = privacy(profile(**told))[2]
+    assert "the answers of at least 8,000 people were mixed" in said
+    assert "the number would be 67." in said

@@ -39,3 +39,11 @@ def test_the_promise_is_carried_in_words() -> None:
         assert "It is weaker." in document[name]
     assert "Epsilon 0.5" in document["description"]
     assert "distribution" not in document
+
+
+def test_shuffled_reports_state_both_promises() -> None:
+    promise = Promise("1", delta="0.00000001", local="4.2", batch=8000)
+    said = croissant(promise, Operator(), None, "0.1")
+    assert "with delta 1e-08" in said["description"]
+    assert "4.2 if they do work together" in said["description"]
+    assert "epsilon 4.2 is left" in said["rai:dataCollection"]

@@ -29,3 +29,11 @@ def test_a_trusted_curator_does_not_promise_the_local_model() -> None:
     assert "under central differential privacy" in central
     assert "what is published is at most exp(1)" in central
     assert "what is sent is at most exp(1)" in hazards(Promise("1"), Operator(), "0.1")
+
+
+def test_shuffled_reports_name_delta_and_whom_to_trust() -> None:
+    page = hazards(Promise("1", delta="0.00000001", local="4.2", batch=8000), Operator(), "0.1")
+    assert "with delta 1e-08" in page
+    assert "at least 8,000 reports; 4.2 if they do work together" in page
+    assert "delta is 0" not in page
+    assert "That shuffler and curator do not work together is trusted" in page

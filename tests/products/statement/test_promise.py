@@ -8,6 +8,7 @@ from ldptrace.errors import InputError
 from ldptrace.products.statement.promise import Promise
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
+from shuffled_kit import shuffled, weekly
 
 PLAN = Plan.single_report(Grid((0.0, 0.0, 1.0, 1.0), 6), 1.5)
 
@@ -51,3 +52,21 @@ def test_simulated_devices_need_a_trusted_publisher() -> None:
     stated = {"epsilon": "1", "simulated": True}
     assert "the publisher is trusted" in Promise.of_provenance(stated, "it").trust
     assert Promise("1").trust.startswith("Nobody but the device sees a trip")
+
+
+def test_shuffled_reports_state_both_promises() -> None:
+    promise = Promise.of_plan(shuffled(Plan.single_report(Grid((0.0, 0.0, 1.0, 1.0), 6), 4)))
+    assert (promise.local, promise.batch, promise.delta) == ("4", 10_000, "0.00000001")
+    assert float(promise.epsilon) < 1
+    assert "delta 1e-08" in promise.epsilon_words
+    assert "4 if they do work together" in promise.epsilon_words
+    assert promise.model_words == "differential privacy of shuffled reports"
+    assert "That shuffler and curator do not work together is trusted" in promise.trust
+    direct = Promise.of_plan(PLAN)
+    assert (direct.shuffled, direct.epsilon_words, direct.delta) == (False, "1.5", "0")
+
+
+def test_a_standing_shuffled_plan_states_both_lifetimes() -> None:
+    plan = weekly(Plan.single_report(Grid((0.0, 0.0, 1.0, 1.0), 6), 2), answers=5)
+    assert plan.shuffled is not None
+    assert "(10 if shuffler and curator work together)" in Promise.of_plan(plan).renewal

@@ -56,3 +56,12 @@ def test_a_publisher_who_simulates_devices_is_trusted() -> None:
 def test_a_sector_that_the_registry_does_not_know_is_refused() -> None:
     with pytest.raises(InputError, match=r"the registry's sectors are .*Government.*, got 'Transport'"):
         registry_entry(Promise("1"), Operator(sector="Transport"), "0.1")
+
+
+def test_shuffled_reports_have_a_delta() -> None:
+    promise = Promise("1", delta="0.00000001", local="4.2", batch=8000)
+    deployment = registry_entry(promise, Operator(), "0.1")["deployment"]
+    assert deployment["dp_variant"]["variant_name"] == "Approximate DP"
+    assert deployment["deployment_model"]["model_name"] == "Shuffle"
+    assert deployment["privacy_loss"]["privacy_parameters"] == {"epsilon": 1.0, "delta": 1e-8}
+    assert "4.2 if they do work together" in deployment["privacy_loss"]["privacy_parameters_details"]

@@ -125,7 +125,19 @@ def privacy(profile: Profile) -> list[str]:
         f"{'counted' if promise.central else 'sent'} would be at most {math.exp(float(promise.epsilon)):.1f} times "
         "higher or lower. The smaller this number is, the less anyone can learn about a person "
         f"(experts write it as epsilon {promise.epsilon}).",
+        *_shuffler(promise),
         *promise.weaker,
+    ]
+
+
+def _shuffler(promise: Promise) -> list[str]:
+    """Return a sentence about whom one must trust where answers were mixed."""
+    if not promise.shuffled:
+        return []
+    return [
+        f"For this, the answers of at least {promise.batch:,} people were mixed by somebody independent, who could not "
+        "read them. If that somebody worked together with the publisher, the number would be "
+        f"{math.exp(float(promise.local or 0)):.0f}."
     ]
 
 

@@ -53,9 +53,7 @@ TYPES = {".parquet": "application/vnd.apache.parquet", ".csv": "text/csv", ".geo
 
 def croissant(promise: Promise, operator: Operator, file: Path | None, version: str) -> dict[str, Any]:
     """Return the metadata as plain data. `file` is the synthetic set, if there is one."""
-    said = (
-        f"Epsilon {promise.epsilon} under {promise.model_words} for {promise.unit_words}. {promise.renewal}"
-    )
+    said = f"Epsilon {promise.epsilon_words} under {promise.model_words} for {promise.unit_words}. {promise.renewal}"
     clocks = "" if promise.timezone is None else f" {zone_words(promise.timezone, dates=False)}"
     document: dict[str, Any] = {
         "@context": CONTEXT,

@@ -16,9 +16,7 @@ def hazards(promise: Promise, operator: Operator, version: str) -> str:
         (
             "Epsilon",
             "Epsilons of different units and mechanisms cannot be compared.",
-            f"Epsilon is {promise.epsilon} under {promise.model_words}, delta is 0: what is "
-            f"{'published' if promise.central else 'sent'} is at most exp({promise.epsilon}) times as likely for one "
-            "value of the unit as for any other.",
+            _epsilon(promise),
         ),
         (
             "Renewal of the budget",
@@ -86,6 +84,20 @@ def hazards(promise: Promise, operator: Operator, version: str) -> str:
     weaker = [f"**Weaker than epsilon says.** {sentence}" for sentence in promise.weaker]
     parts = [f"## {name}\n\n*{hazard}*\n\n{answer}" for name, hazard, answer in answers]
     return "\n\n".join([title, f"Made with ldptrace {version}.", *weaker, *parts]) + "\n"
+
+
+def _epsilon(promise: Promise) -> str:
+    """Return epsilon and delta with what they mean."""
+    if promise.shuffled:
+        return (
+            f"Epsilon is {promise.epsilon_words}. What the curator gets is at most exp({promise.epsilon}) times as "
+            "likely for one value of the unit as for any other, apart from a chance of delta."
+        )
+    return (
+        f"Epsilon is {promise.epsilon} under {promise.model_words}, delta is 0: what is "
+        f"{'published' if promise.central else 'sent'} is at most exp({promise.epsilon}) times as likely for one "
+        "value of the unit as for any other."
+    )
 
 
 def _of(promise: Promise, word: str, otherwise: str) -> str:

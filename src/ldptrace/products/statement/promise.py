@@ -11,6 +11,8 @@ from ldptrace.errors import InputError, PlanError
 from ldptrace.protocol.canonical import dumps
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.standing import Standing
+from ldptrace.protocol.words import CENTRAL, SHUFFLER
 from ldptrace.protocol.words import promise as promised
 
 # What stands where only the operator knows the answer.
@@ -59,6 +61,10 @@ class Promise:
     weaker: tuple[str, ...] = field(default=())
     # Whether the devices were simulated from trips that the publisher holds.
     simulated: bool = False
+    # For shuffled reports: delta, the epsilon that is left if shuffler and curator work together, and the batch.
+    delta: str = "0"
+    local: str | None = None
+    batch: int | None = None
 
     @staticmethod
     def of_plan(plan: Plan) -> Promise:
@@ -93,6 +99,9 @@ class Promise:
             weaker=tuple(weaker),
             simulated=bool(stated.get("simulated")),
             timezone=stated.get("timezone"),
+            delta=str(stated.get("delta", "0")),
+            local=stated.get("local_epsilon") if stated.get("trust") == SHUFFLER else None,
+            batch=stated.get("batch"),
         )
 
     @property
@@ -100,13 +109,31 @@ class Promise:
         return UNITS.get(self.unit, self.unit)
 
     @property
+    def shuffled(self) -> bool:
+        """Whether reports went through a shuffler."""
+        return self.local is not None
+
+    @property
+    def epsilon_words(self) -> str:
+        """Epsilon, and for shuffled reports delta and what is left if shuffler and curator work together."""
+        if not self.shuffled:
+            return f"{self.epsilon}"
+        return (
+            f"{self.epsilon} with delta {float(self.delta):g} for the replacement of one person's data, as long as "
+            f"shuffler and curator do not work together and every batch has at least {self.batch:,} reports; "
+            f"{self.local} if they do work together"
+        )
+
+    @property
     def central(self) -> bool:
         """Whether a trusted curator received the raw trips."""
-        return any("central, not local" in sentence for sentence in self.weaker)
+        return any(CENTRAL in sentence for sentence in self.weaker)
 
     @property
     def model_words(self) -> str:
         """The model of differential privacy, local or central, in words."""
+        if self.shuffled:
+            return "differential privacy of shuffled reports"
         return f"{'central' if self.central else 'local'} differential privacy"
 
     @property
@@ -115,12 +142,18 @@ class Promise:
         if self.central:
             return "Raw trips were handed to a trusted curator."
         if self.simulated:
+            shuffler = ", and so was the shuffler" if self.shuffled else ""
             return (
-                "The devices were simulated from trips that the publisher holds: the publisher is trusted "
-                "with them, and "
-                "epsilon holds for what is published."
+                f"The devices were simulated from trips that the publisher holds{shuffler}: the publisher is trusted "
+                "with them, and epsilon holds for what is published."
             )
-        return "Nobody but the device sees a trip. The curator, the network and readers are not trusted."
+        nobody = "Nobody but the device sees a trip. The curator, the network and readers are not trusted."
+        if self.shuffled:
+            return (
+                f"{nobody} That shuffler and curator do not work together is trusted: if they do, epsilon "
+                f"{self.local} is left."
+            )
+        return nobody
 
     @property
     def mechanisms(self) -> list[str]:
@@ -140,13 +173,22 @@ class Promise:
             return "Each device answers once. The budget does not renew."
         return (
             f"Each device answers once in every window of {_duration(standing.every)}, with epsilon "
-            f"{self.epsilon} for "
+            f"{self.epsilon_words} for "
             f"each answer, about one trip of the last {_duration(standing.recent)} or about none. All "
             "answers of a device "
-            f"together stay within epsilon {decimal_text(standing.lifetime)}. What a person does every week is "
+            f"together stay within epsilon {_lifetime(self.plan, standing)}. What a person does every week is "
             "protected by that "
             "sum, not by the epsilon of one answer."
         )
+
+
+def _lifetime(plan: Plan | None, standing: Standing) -> str:
+    """Return the epsilon of all answers together, in both cases if reports are shuffled."""
+    local = decimal_text(standing.lifetime)
+    shuffled = None if plan is None else plan.shuffled
+    if shuffled is None or shuffled.lifetime is None:
+        return local
+    return f"{decimal_text(shuffled.lifetime)} ({local} if shuffler and curator work together)"
 
 
 def _plan(document: object) -> Plan | None:

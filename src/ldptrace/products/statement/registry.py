@@ -25,7 +25,11 @@ def registry_entry(promise: Promise, operator: Operator, version: str) -> dict[s
         "deployment": {
             "basic": basic,
             "dp_variant": {
-                "variant_name": "Custom" if promise.weaker else "Pure DP",
+                "variant_name": "Custom"
+                if promise.weaker
+                else "Approximate DP"
+                if promise.shuffled
+                else "Pure DP",
                 "data_domain": "Any set of trips of a person, none included; public bounds, cut into a "
                 "public grid of cells.",
                 "unprotected_quantities": " ".join(
@@ -79,19 +83,28 @@ def _loss(promise: Promise) -> dict[str, Any]:
     return {
         "privacy_unit": "User level" if promise.unit == "user" else f"{promise.unit.capitalize()} level",
         "privacy_unit_details": f"The unit is {promise.unit_words}. Any two values of that unit are "
-        "neighbours: local "
-        "differential privacy compares any trips with any others, none included.",
-        "privacy_parameters": {"epsilon": float(promise.epsilon), "delta": 0},
+        "neighbours: "
+        "any trips are compared with any others, none included.",
+        "privacy_parameters": {"epsilon": float(promise.epsilon), "delta": _delta(promise)},
         "privacy_parameters_details": " ".join(
-            (f"Epsilon is exactly {promise.epsilon}.", promise.renewal, *promise.weaker)
+            (f"Epsilon is exactly {promise.epsilon_words}.", promise.renewal, *promise.weaker)
         ),
     }
+
+
+def _delta(promise: Promise) -> float:
+    """Return delta; a whole 0 where there is none."""
+    return float(promise.delta) if promise.shuffled else 0
 
 
 def _model(promise: Promise) -> dict[str, Any]:
     many = getattr(promise.plan, "standing", None) is not None
     return {
-        "model_name": "Central" if promise.central or promise.simulated else "Local",
+        "model_name": "Central"
+        if promise.central or promise.simulated
+        else "Shuffle"
+        if promise.shuffled
+        else "Local",
         "actors": promise.trust,
         "release_type": "Many releases" if many else "One release",
         "release_type_details": promise.renewal,
