@@ -112,7 +112,8 @@ def test_a_check_says_the_same_in_all_clients(request: pytest.FixtureRequest, tm
         {"plan": plan.to_json(), "trips": trip_lines(trips), "check": True}
         for plan in (PLAN, city, far) for trips in walks
     ]  # fmt: skip
-    arrivals = [[now - 60.0], [now - 30 * 86_400.0, now - 86_400.0, 3600.0], [1e3 * now], ["NaN"], []]
+    # Whatever the phase: one in the future, one of the last week that has ended.
+    arrivals = [[now + 60.0], [now - 30 * 86_400.0, now - week + 0.5, 3600.0], [1e3 * now], ["NaN"], []]
     asked = [
         {
             "trips": [{"points": WALK, "arrival": one} for one in some],
