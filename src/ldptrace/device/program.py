@@ -163,6 +163,10 @@ def _send(given: argparse.Namespace) -> int:
         data = file.read()
     reporter = _reporter(given, None)
     address, number, window = _destination(reporter, given.url, data)
+    if reporter.plan.shuffled is not None:
+        sys.stderr.write(
+            f"the shuffler is {reporter.plan.shuffled.operator}, {reporter.plan.shuffled.address}\n"
+        )
     # The moment of sending must not follow from the trip, nor from the end of a window.
     time.sleep(reporter.delay(given.wait))
     kind = REPORTS_TYPE if reporter.plan.shuffled is None else SEALED_TYPE

@@ -116,6 +116,9 @@ public final class Main {
     private static int send(Options options) throws Options.Misuse, PlanRefused, IOException {
         byte[] report = Trips.bytesOf(new File(options.required("report")));
         Reporter reporter = reporter(options, null);
+        if (reporter.plan.shuffled != null) {
+            System.err.println("the shuffler is " + reporter.plan.shuffled.operator + ", " + reporter.plan.shuffled.address);
+        }
         String given = options.value("wait");
         wait(given == null ? reporter.delay() : reporter.delay(seconds(given)));
         String refusal = Http.post(reporter, options.value("url"), report, options.value("admission"));
