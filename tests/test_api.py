@@ -55,6 +55,12 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     assert done.stdout.strip() == "set()"
 
 
+def test_the_help_of_all_commands_loads_nothing_heavy() -> None:
+    code = "from ldptrace.cli import application as a; import sys; a(); print({'numpy', 'pyarrow'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
 def test_large_things_show_themselves_in_one_line() -> None:
     roads = lattice_roads(3)
     routes = Library(routes=5).draw(roads, np.random.default_rng(1))

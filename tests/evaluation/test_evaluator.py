@@ -207,7 +207,7 @@ def test_what_leaves_the_bounds_is_cut_dropped_or_clamped_and_counted() -> None:
     assert f"of {outside} trips moved to the border of the bounds (of 50 trajectories)" in " ".join(
         clamped.remarks()
     )
-    with pytest.raises(InputError, match="outside is one of cut, drop, clamp"):
+    with pytest.raises(InputError, match="outside must be cut or drop or clamp"):
         evaluate(real, real, outside="ignore")  # type: ignore[arg-type]
 
 

@@ -23,7 +23,7 @@ def test_names_are_one_for_each_set(names: list[str], given: str) -> None:
     [
         ({"privacy": {"epsilon": "1"}}, r"privacy is a list .* got \{'epsilon': '1'\}"),
         ({"privacy": [None, None]}, "privacy is a list .* got 2 entries"),
-        ({"seed": -1}, "a seed is a whole number from 0 on, got -1"),
+        ({"seed": -1}, "seed must be at least 0, got -1"),
         ({"roads": "nowhere.csv"}, "there is no file or folder nowhere.csv"),
     ],
 )

@@ -12,7 +12,6 @@ import typer
 
 from ldptrace.cli.common import (
     Progress,
-    SeedOption,
     check_outputs,
     note,
     table_console,
@@ -23,7 +22,7 @@ from ldptrace.cli.options import with_options
 from ldptrace.cli.reading import open_sets, with_reading
 from ldptrace.core.reading import Reading
 from ldptrace.core.running import Running
-from ldptrace.protocol.grid import checked_cells
+from ldptrace.evaluation.settings import Judging, Settings
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -43,35 +42,18 @@ SyntheticArgument = Annotated[
         "names are runs of one method.",
     ),
 ]
-GridOption = Annotated[
-    int,
-    typer.Option(
-        metavar="N",
-        help="Number of cells per side of the grid on which metrics and attacks compare trips; it may "
-        "differ from the grid of the synthetic trips.",
-    ),
-]
-RoadsOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="NETWORK",
-        help="Public road network; the scorecard then also has metrics about streets, and a "
-        "comparison with trips that are drawn from the network without any report.",
-    ),
-]
 JsonOption = Annotated[
     Path | None, typer.Option("--json", help="File for the results as JSON; - writes to standard output.")
 ]
 
 
-@with_reading(running=Running)
+@with_reading(settings=Settings, running=Running)
 def evaluate(
     real: RealArgument,
     synthetic: SyntheticArgument,
     reading: Reading,
+    settings: Settings,
     running: Running,
-    grid: GridOption = 6,
-    roads: RoadsOption = None,
     json_file: JsonOption = None,
     html_file: Annotated[
         Path | None,
@@ -87,36 +69,6 @@ def evaluate(
         Path | None,
         typer.Option("--tex", help="File for the metrics as a LaTeX table; - writes to standard output."),
     ] = None,
-    tick: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS",
-            help="Also compare where real and synthetic travellers are every SECONDS seconds (one time "
-            "step, or tick).",
-        ),
-    ] = None,
-    from_tick: Annotated[
-        int,
-        typer.Option(
-            "--from",
-            metavar="TICK",
-            min=0,
-            help="With --tick, number of the first time step (tick) to compare; the time steps are "
-            "numbered from 0.",
-        ),
-    ] = 0,
-    repeat: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            help="How often the metrics with random parts (random squares for counting, random samples of "
-            "the real trips) are computed; the scorecard shows mean and spread.",
-        ),
-    ] = 3,
-    attacks: Annotated[
-        bool,
-        typer.Option("--attacks/--no-attacks", help="Whether to run the attacks of `ldptrace attack`."),
-    ] = True,
     corrected: Annotated[
         bool,
         typer.Option(
@@ -125,13 +77,6 @@ def evaluate(
             "of their definitions.",
         ),
     ] = False,
-    samples: Annotated[
-        bool,
-        typer.Option(
-            "--samples/--no-samples", help="Whether the page of --html shows a few hundred real trips."
-        ),
-    ] = True,
-    seed: SeedOption = None,
 ) -> None:
     """Compare synthetic trips with real trips by metrics and attacks, and print a scorecard.
 
@@ -144,25 +89,17 @@ def evaluate(
 
     named, paths = named_files(synthetic)
     check_outputs([json_file, html_file, csv_file, tex_file], [real, *paths])
-    checked_cells(grid)
     with Progress() as stages, ExitStack() as resources:
         with stages("read"):
             sets = open_sets(running, real, paths, reading, resources)
         card = measure(
             sets[0],
             *sets[1:],
-            grid=grid,
+            **vars(settings),
             bounds=reading.bounds,
-            roads=roads,
             timezone=reading.timezone,
-            seed=seed,
-            repeat=repeat,
             names=named,
-            attacks=attacks,
-            samples=samples,
             outside=reading.outside,
-            tick=tick,
-            from_tick=from_tick,
             stages=stages,
         )
         tell_what_was_read(sets)
@@ -174,26 +111,27 @@ def evaluate(
                 if path is not None:
                     text = face(None if str(path) == "-" else path)
                     printed = text if str(path) == "-" else printed
-    show([card.table(corrected=corrected)] + ([card.attack_table()] if attacks else []), printed)
+    show([card.table(corrected=corrected)] + ([card.attack_table()] if settings.attacks else []), printed)
     for said in card.remarks():
         note(f"note: {said}")
     if html_file is not None:
         note(f"scorecard page: {html_file}")
 
 
-@with_options(without=("min_points", "split_gap", "timezone"), reading=Reading, running=Running)
+@with_options(
+    without=("min_points", "split_gap", "timezone"), reading=Reading, judging=Judging, running=Running
+)
 def attack(
     real: RealArgument,
     synthetic: SyntheticArgument,
     reading: Reading,
+    judging: Judging,
     running: Running,
-    grid: GridOption = 6,
     json_file: JsonOption = None,
     html_file: Annotated[
         Path | None,
         typer.Option("--html", help="File for the results of the attacks as one HTML page."),
     ] = None,
-    seed: SeedOption = None,
 ) -> None:
     """Run two attacks on synthetic trips: re-identify users, and find the real trips behind unusual synthetic trips.
 
@@ -206,16 +144,14 @@ def attack(
 
     named, paths = named_files(synthetic)
     check_outputs([json_file, html_file], [real, *paths])
-    checked_cells(grid)
     with Progress() as stages, ExitStack() as resources:
         with stages("read"):
             sets = open_sets(running, real, paths, reading, resources)
         found = resilience(
             sets[0],
             *sets[1:],
-            grid=grid,
+            **vars(judging),
             bounds=reading.bounds,
-            seed=seed,
             names=named,
             outside=reading.outside,
             stages=stages,

@@ -105,7 +105,9 @@ def _parameter(entry: Field[Any], kind: Any, *, optional: bool) -> inspect.Param
     flag = f"--{entry.name.replace('_', '-')}"
     if kind is bool and entry.default is True:
         flag += f"/--no-{flag[2:]}"
-    names = (*about.flags, flag) if kind is bool or about.flags else ()
+    # A long name in `flags` is the name on the command line.
+    own = () if any(name.startswith("--") for name in about.flags) else (flag,)
+    names = (*about.flags, *own) if kind is bool or about.flags else ()
     return inspect.Parameter(
         entry.name,
         inspect.Parameter.KEYWORD_ONLY,

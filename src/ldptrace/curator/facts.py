@@ -8,7 +8,6 @@ from fractions import Fraction
 from time import time as clock
 from typing import TYPE_CHECKING, Any, Literal
 
-from ldptrace.core.crs import checked_crs
 from ldptrace.curator.hiding import MOST_LOCAL, Hiding, usual_batch
 from ldptrace.errors import InputError
 from ldptrace.options import option, settle
@@ -296,6 +295,8 @@ class Facts(Asked, Common, Shuffling):
         ):
             raise InputError(f"a coordinate system is named like EPSG:4326, got {self.crs[:80]!r}")
         if plan_crs(self.crs) is not None:
+            from ldptrace.core.crs import checked_crs
+
             checked_crs(str(self.crs))
 
     def _check_shuffled(self) -> None:

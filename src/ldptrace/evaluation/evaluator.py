@@ -40,7 +40,8 @@ from ldptrace.evaluation.metrics import Value
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error
 from ldptrace.evaluation.results import Attack, SetResult
 from ldptrace.evaluation.scorecard import Scorecard
-from ldptrace.evaluation.sets import GRID, SAMPLE, Place, Sets, one_for_each, set_names
+from ldptrace.evaluation.sets import SAMPLE, Place, Sets, one_for_each, set_names
+from ldptrace.evaluation.settings import GRID, Judging, Settings
 from ldptrace.evaluation.stream_metrics import StreamReference
 from ldptrace.evaluation.streets import StreetMap
 from ldptrace.evaluation.summary import Summary
@@ -102,12 +103,15 @@ def evaluate(
     >>> evaluate(city, city, bounds=(0, 0, 1, 1), seed=1)["pattern_f1"]
     1.0
     """
-    if repeat < 1:
-        raise InputError(f"repeat must be at least 1, got {repeat}")
-    if tick is None and from_tick:
-        raise InputError(f"a first tick to compare needs the seconds of a tick, got {from_tick} and no tick")
-    if seed is not None and seed < 0:
-        raise InputError(f"a seed is a whole number from 0 on, got {seed}")
+    Settings(
+        grid=grid,
+        seed=seed,
+        tick=tick,
+        from_tick=from_tick,
+        repeat=repeat,
+        attacks=attacks,
+        samples=samples,
+    )
     labels = set_names(names, len(synthetic))
     stated = None if privacy is None else one_for_each("privacy", privacy, len(synthetic))
     stages = stages or Stages()
@@ -168,6 +172,7 @@ def resilience(
     """Run only the two attacks, and return the results by the name of the set and of the attack. Of larger sets, about
     `SAMPLE` trajectories are drawn at random.
     """
+    Judging(grid=grid, seed=seed)
     stages = stages or Stages()
     rng = np.random.default_rng(seed)
     labels = set_names(names, len(synthetic))

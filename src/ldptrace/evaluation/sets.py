@@ -15,10 +15,10 @@ from ldptrace.engines.base import Crowd
 from ldptrace.engines.local import Memory
 from ldptrace.errors import InputError
 from ldptrace.evaluation.measured import Census, Pass, align, choose_area
+from ldptrace.evaluation.settings import GRID
 from ldptrace.io.files import trajectories_of
 from ldptrace.protocol.grid import Bounds, Grid
 
-GRID = 6
 # Trajectories of a set that are read one by one, about; and points of them.
 SAMPLE, SAMPLE_POINTS = 100_000, 4_000_000
 
