@@ -8,26 +8,28 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.core.paths import grid_moves
-from ldptrace.models.path.expectation import Expectation
+from ldptrace.core.paths import districts_of, grid_moves
+from ldptrace.models.path.flow import Flow
 from ldptrace.models.path.graph import MoveGraph
-from ldptrace.models.path.messages import Layout, base_length
+from ldptrace.models.path.potentials import Layout, base_length
 from ldptrace.protocol.grid import Grid
-from ldptrace.protocol.lattice import turn
+from ldptrace.protocol.lattice import bend_item, turn
 
 Floats = NDArray[np.float64]
 
 
-def random_expectation(
+def random_flow(
     n: int,
     lengths: int,
     rng: np.random.Generator,
     scale: float = 0.8,
     land: NDArray[np.bool_] | None = None,
-) -> Expectation:
+    districts: int = 2,
+) -> Flow:
+    """A model with random potentials, those of pairs and bends included."""
     graph = MoveGraph(Grid((0.0, 0.0, 1.0, 1.0), n), land)
-    size = Layout(graph.cells, graph.moves, lengths).size
-    return Expectation.at(graph, lengths, rng.normal(0, scale, size))
+    layout = Layout(graph.cells, graph.moves, lengths, districts, graph.bends)
+    return Flow.at(graph, layout, rng.normal(0, scale, layout.size))
 
 
 def moves_of(graph: MoveGraph, path: tuple[int, ...]) -> list[int]:
@@ -38,6 +40,16 @@ def moves_of(graph: MoveGraph, path: tuple[int, ...]) -> list[int]:
 def turns_of(graph: MoveGraph, path: tuple[int, ...]) -> list[int]:
     directions = graph.direction[moves_of(graph, path)].tolist()
     return [turn(before, after) for before, after in pairwise(directions)]
+
+
+def bends_of(graph: MoveGraph, path: tuple[int, ...]) -> list[int]:
+    return [bend_item(*cells, graph.grid.n) for cells in zip(path, path[1:], path[2:], strict=False)]
+
+
+def pair_of(model: Flow, path: tuple[int, ...]) -> int:
+    k = model.layout.districts
+    district = districts_of(model.graph.grid.n, k)
+    return int(district[path[0]] * k**2 + district[path[-1]])
 
 
 def all_paths(graph: MoveGraph, cells: int) -> Iterator[tuple[int, ...]]:
@@ -52,7 +64,7 @@ def all_paths(graph: MoveGraph, cells: int) -> Iterator[tuple[int, ...]]:
                 yield (*path, int(graph.target[e]))
 
 
-def probabilities(model: Expectation) -> dict[tuple[int, ...], float]:
+def probabilities(model: Flow) -> dict[tuple[int, ...], float]:
     """Probability of every path, by its definition."""
     graph, layout, x = model.graph, model.layout, model.potentials
     dry = np.ones(graph.cells, dtype=bool) if graph.land is None else graph.land
@@ -66,7 +78,9 @@ def probabilities(model: Expectation) -> dict[tuple[int, ...], float]:
         for path in all_paths(graph, cells):
             weight = np.exp(x[layout.start][path[0]] + x[layout.end][path[-1]])
             weight *= np.prod(move[moves_of(graph, path)])
-            weights[path] = weight * np.exp(x[layout.turn][turns_of(graph, path)].sum())
+            weight *= np.exp(x[layout.turn][turns_of(graph, path)].sum())
+            weight *= np.exp(x[layout.bend][bends_of(graph, path)].sum())
+            weights[path] = weight * np.exp(x[layout.pair][pair_of(model, path)])
         total = sum(weights.values())
         chances |= {path: length[cells - 1] * weight / total for path, weight in weights.items()}
     return chances

@@ -11,7 +11,7 @@ import pytest
 from conftest import random_paths
 from ldptrace.curator import Estimates
 from ldptrace.models.observation import REPLICATES
-from ldptrace.models.path.model import PathModel
+from ldptrace.models.path.model import KINDS, PathModel
 from ldptrace.models.replicates import normal, path_ratios
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -31,18 +31,11 @@ def fitted() -> PathModel:
 @pytest.mark.slow
 def test_weighted_trips_are_those_of_the_other_model(fitted: PathModel, rng: np.random.Generator) -> None:
     assert fitted.draws is not None
-    draw = fitted.draws[0]
-    cells, moves = GRID.cells, len(fitted.move)
-    start, end, move, turn, length = np.split(draw, np.cumsum([cells, cells, moves, len(fitted.turn)]))
-    lengths = fitted.length * np.exp(length)
-    other = replace(
-        fitted,
-        start=fitted.start + start,
-        end=fitted.end + end,
-        move=fitted.move + move,
-        turn=fitted.turn + turn,
-        length=lengths / lengths.sum(),
-    )
+    draw, layout = fitted.draws[0], fitted.layout
+    lengths = fitted.length * np.exp(draw[layout.length])
+    kinds = {kind: getattr(fitted, kind) + draw[getattr(layout, kind)] for kind in KINDS}
+    other = replace(fitted, **kinds, length=lengths / lengths.sum())
+    cells = GRID.cells
     trips, ratios = fitted.replicated(100_000, rng)
     assert ratios is not None
     assert ratios.shape == (REPLICATES, 100_000)
@@ -67,7 +60,9 @@ def test_small_changes_are_linear(fitted: PathModel, rng: np.random.Generator) -
     assert fitted.draws is not None
     paths = fitted.sample_paths(20_000, rng)
     few = 0.01 * fitted.draws[:3] / np.abs(fitted.draws[:3]).max()
-    exact, linear = (path_ratios(paths, fitted.length, few, linear=way) for way in (False, True))
+    exact, linear = (
+        path_ratios(paths, fitted.length, fitted.layout, few, linear=way) for way in (False, True)
+    )
     assert np.abs(exact - 1).max() > 0.01
     np.testing.assert_allclose(linear, exact, atol=0.2 * np.abs(exact - 1).max())
 

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.parallel import map_chunks
-from ldptrace.models.evidence import Spread, climbed
+from ldptrace.models.evidence import Spread, allowed_variances, climbed
 from ldptrace.models.linear import Root
 from ldptrace.models.observation import Observation
 from ldptrace.models.prior import Prior
-from ldptrace.models.solver import CHORDS, INEXACT, SMALL, LargePredictor, Model, Solver
+from ldptrace.models.solver import SMALL, TOGETHER, LargePredictor, Model, Solver
 
 # Reading the rows is what takes the time, so they are of single precision, as long as it tells the 1 of the equations
 # from nothing beside the largest square of a row.
@@ -72,8 +72,12 @@ class Preconditioner:
         return inverse
 
 
+# The part of an answer that is not fitted: no model of thousands of cells is exact.
+INEXACT = 0.01
+# Steps of a round, each with derivatives of its own.
+CHORDS = 2
 # Products of a step at most, and the part of the equations' right side that may be left over.
-PRODUCTS, LEFT_OVER = 40, 0.01
+PRODUCTS, LEFT_OVER = 40, 0.1
 # A step is made in full, or else that much of it: where it brings so much of what the equations promise, or, the
 # shortest, anything. How often it is damped more, tenfold each time.
 SHARES, KEPT, DAMPINGS = (1.0, 0.6, 0.3), 0.25, 8
@@ -135,7 +139,8 @@ class IterativeSolver(Solver[Model]):
         halves = np.concatenate([view.astype(np.float32) for view in views], axis=1)
         self._preconditioner = Preconditioner(halves, self._diagonal())
         target = share * (self.misfit(here) + self.apply(here.potentials))
-        return climbed(self.prior, logs, Spread.of(views), np.bincount(pool, target).astype(np.float64))
+        self._pooled = found, np.bincount(pool, target).astype(np.float64)
+        return climbed(self.prior, logs, Spread.of(views), self._pooled[1])
 
     def _diagonal(self) -> Floats:
         """How much each column of the bases changes the answers, squared: the mean over random signs."""
@@ -253,10 +258,21 @@ class IterativeSolver(Solver[Model]):
         return float(np.mean(found))
 
     def draws(self, logs: Floats, count: int, rng: np.random.Generator) -> Floats:
-        """As the dense solver's: (1 + W^T W)^-1 (z + W^T e) has the covariance (1 + W^T W)^-1 for normal z and e."""
+        return self._draws(logs, count, rng, np.zeros(len(self.observed)))
+
+    def changes(self, here: Model, logs: Floats, count: int, rng: np.random.Generator) -> Floats:
+        """As the dense solver's, variances by sums of similar answers."""
+        self.likely(here, logs)
+        allowed = allowed_variances(self.prior, logs, *self._pooled, count // TOGETHER, rng)
+        target = self.misfit(here) + self.apply(here.potentials)
+        drawn = [self._draws(each, TOGETHER, rng, target) for each in allowed]
+        return np.concatenate(drawn) - here.potentials
+
+    def _draws(self, logs: Floats, count: int, rng: np.random.Generator, target: Floats) -> Floats:
+        """As the dense solver's: (1 + W^T W)^-1 (z + W^T (t + e)) for the target t and normal z and e."""
         sizes = np.exp(logs / 2)[self.prior.owner]
         chances = rng.standard_normal((count, len(sizes)))
-        noise = rng.standard_normal((count, len(self.observed)))
+        noise = target + rng.standard_normal((count, len(self.observed)))
 
         def drawn(number: int, *_: int) -> Floats:
             seen = sizes * (self.prior.basis.T @ self.apply_transposed(noise[number]))

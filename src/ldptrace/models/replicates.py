@@ -6,7 +6,7 @@ drawn too: the answers hardly tell them, and a fit with the most likely ones is 
 Trips that are drawn from the fitted model stand for those of a replicate when each counts with the ratio of its two
 probabilities.
 
-On large grids single potentials are hardly known, only what the answers say of many together. A draw is then far from
+With many potentials single ones are hardly known, only what the answers say of many together. A draw is then far from
 the fit, where the Gaussian no longer holds, and few trips would carry all the weight. There a number is taken as linear
 in the potentials, as the answers are in the fit, and each trip counts with the derivative of its probability.
 """
@@ -21,10 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.arrays import Floats
-from ldptrace.core.paths import CellPaths
+from ldptrace.core.kernels import kernel
+from ldptrace.core.paths import CellPaths, direction_of
 from ldptrace.models.fit import Fit, solver_at
-from ldptrace.models.linear import one_thread
+from ldptrace.models.linear import SMALL, one_thread
 from ldptrace.models.observation import REPLICATES, Observation
+from ldptrace.models.path.graph import MoveGraph
+from ldptrace.models.path.potentials import Layout
 from ldptrace.models.prior import Prior
 from ldptrace.models.solver import DenseSolver
 
@@ -41,42 +44,62 @@ def redrawn(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) ->
     solver, here, logs = solver_at(fit, prior, observations)
     rng = np.random.default_rng(0)
     with one_thread():
-        # On large grids each draw takes about as long as a step of the fit.
-        count = REPLICATES if isinstance(solver, DenseSolver) else REPLICATES // 2
+        # With many potentials each draw takes about as long as a step of the fit.
+        few = isinstance(solver, DenseSolver) or prior.size <= SMALL
+        count = REPLICATES if few else REPLICATES // 2
         drawn = solver.changes(here, logs, count, rng)
         # With more devices that have a trip, each of them answers less.
         nearest, precision = solver.beyond(solver.growth(here), logs)
     return drawn - np.outer(rng.standard_normal(count) / math.sqrt(max(precision, 1.0)), nearest)
 
 
-def path_ratios(paths: CellPaths, length: Floats, draws: Floats, *, linear: bool = False) -> Ratios:
+def path_ratios(paths: CellPaths, length: Floats, layout: Layout, draws: Floats, *, linear: bool) -> Ratios:
     """How much each path counts in each replicate of a path model: a row for each.
 
     A path with L cells has probability length(L) times its weight over that of all paths of L cells. The latter is
     taken from the paths themselves. With `linear` changes are those of the first order, and may be below zero.
     """
-    # Tables of paths load scipy, which a run without them does not need.
-    from ldptrace.models.routes.answers import PathTables
-
-    tables = PathTables(paths, len(length))
-    at = tables.layout.length
-    features = tables.features
-    space, items = features[:, : at.start], tables.length_items
-    many = np.bincount(items, minlength=len(length))
+    graph, lengths = MoveGraph(paths.grid), len(length)
+    items = np.minimum(paths.sizes, lengths) - 1
+    many = np.bincount(items, minlength=lengths)
     ratios = np.empty((len(draws), len(paths)), dtype=np.float32)
     for row, draw in enumerate(draws):
-        exponent = space @ draw[: at.start]
+        exponent, change = _sums(paths, graph, layout, draw), draw[layout.length]
         if linear:
-            mean = np.bincount(items, exponent, len(length)) / np.maximum(many, 1)
-            change = draw[at] - length @ draw[at]
-            ratios[row] = 1 + exponent - mean[items] + change[items]
+            mean = np.bincount(items, exponent, lengths) / np.maximum(many, 1)
+            ratios[row] = 1 + exponent - mean[items] + (change - length @ change)[items]
             continue
         weight = np.exp(exponent)
-        mean = np.bincount(items, weight, len(length)) / np.maximum(many, 1)
-        lengths = length * np.exp(draw[at])
-        change = lengths / lengths.sum() / np.maximum(length, 1e-300)
-        ratios[row] = weight / mean[items] * change[items]
+        mean = np.bincount(items, weight, lengths) / np.maximum(many, 1)
+        changed = length * np.exp(change)
+        ratios[row] = weight / mean[items] * (changed / changed.sum() / np.maximum(length, 1e-300))[items]
     return normal(ratios)
+
+
+def _sums(paths: CellPaths, graph: MoveGraph, layout: Layout, potentials: Floats) -> Floats:
+    """The sum of the potentials along each path, lengths apart."""
+    along, n = layout.along(graph, potentials), graph.grid.n
+    found = np.empty(len(paths))
+    tables = along.start, along.end, graph.leaving(along.moves), along.bends, along.pairs, layout.district(n)
+    _summed(paths.cells, paths.offsets, n, tables, found)
+    return found
+
+
+@kernel
+def _summed(cells, offsets, n, tables, found):  # type: ignore[no-untyped-def]
+    start, end, move, bend, pair, district = tables
+    for path in range(len(found)):
+        first, last = offsets[path], offsets[path + 1] - 1
+        total = start[cells[first]] + end[cells[last]] + pair[district[cells[first]], district[cells[last]]]
+        before = -1
+        for at in range(first, last):
+            here, there = cells[at], cells[at + 1]
+            direction = direction_of(there // n - here // n, there % n - here % n)
+            total += move[direction, here]
+            if before >= 0:
+                total += bend[direction, before, here]
+            before = direction
+        found[path] = total
 
 
 def normal(ratios: NDArray[Any]) -> Ratios:

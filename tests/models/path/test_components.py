@@ -5,12 +5,12 @@ from scipy import sparse
 
 from ldptrace.models.path.components import components
 from ldptrace.models.path.graph import MoveGraph
-from ldptrace.models.path.messages import Layout
+from ldptrace.models.path.potentials import Layout
 from ldptrace.models.prior import Prior
 from ldptrace.protocol.grid import Grid
 
 GRAPH = MoveGraph(Grid((0, 0, 1, 1), 4))
-LAYOUT = Layout(GRAPH.cells, GRAPH.moves, 9)
+LAYOUT = Layout(GRAPH.cells, GRAPH.moves, 9, 2, GRAPH.bends)
 COMPONENTS = {component.name: component for component in components(GRAPH, LAYOUT)}
 
 
@@ -43,5 +43,23 @@ def test_neighbours_are_alike_in_the_smooth_components() -> None:
     assert covariance[0, 1] > covariance[0, 2] > covariance[0, 15]
 
 
-def test_turns_are_held_at_zero_where_nobody_was_asked() -> None:
-    assert {name: c.needs for name, c in COMPONENTS.items() if c.needs} == {"turn": "turns"}
+def test_parts_of_a_question_are_held_at_zero_where_nobody_was_asked() -> None:
+    needed = {name: c.needs for name, c in COMPONENTS.items() if c.needs}
+    assert needed.pop("turn") == "turns"
+    assert set(needed.values()) == {"pairs", "bends"}
+    asked = Layout(GRAPH.cells, GRAPH.moves, 9)
+    assert set(COMPONENTS) - {component.name for component in components(GRAPH, asked)} == set(needed)
+
+
+def test_a_pair_and_its_way_back_are_alike() -> None:
+    both = dense("pair, both ways")[LAYOUT.pair].reshape(4, 4, -1)
+    assert np.array_equal(both, both.swapaxes(0, 1))
+    assert (both.sum(axis=2) == 1).all()
+
+
+def test_bends_of_one_shape_are_alike_anywhere() -> None:
+    shape = dense("bend, shape")[LAYOUT.bend]
+    same = shape @ shape.T > 0
+    assert np.array_equal(same, np.equal.outer(GRAPH.bend_shape, GRAPH.bend_shape))
+    near = dense("bend, smooth")[LAYOUT.bend]
+    assert not (near @ near.T)[~same].any()

@@ -13,7 +13,7 @@ from ldptrace.models.fit import Fit, fit_potentials
 from ldptrace.models.observation import Observation
 from ldptrace.models.path.components import components
 from ldptrace.models.path.graph import MoveGraph
-from ldptrace.models.path.messages import Layout
+from ldptrace.models.path.potentials import Layout
 from ldptrace.models.prior import Prior
 from ldptrace.models.routes.answers import PathTables
 from ldptrace.models.routes.ends import MARKS, Ends, places_of

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.models.linear import SMALL, matrix_of
 from ldptrace.models.path.graph import MoveGraph
-from ldptrace.models.path.messages import Layout
+from ldptrace.models.path.potentials import Layout
 from ldptrace.models.prior import PriorComponent
 from ldptrace.protocol.lattice import TURNS
 
@@ -76,6 +76,49 @@ def components(graph: MoveGraph, layout: Layout) -> tuple[PriorComponent, ...]:
         PriorComponent("move", _placed(_own(moves), layout.move, layout), 0.005, _SPREAD),
         PriorComponent("turn", _placed(_own(TURNS), layout.turn, layout), 1.0, fixed=True, needs="turns"),
         *_length_components(layout),
+        *_pair_components(layout),
+        *_bend_components(graph, layout, near),
+    )
+
+
+def _pair_components(layout: Layout) -> tuple[PriorComponent, ...]:
+    """Pairs of districts: how far apart they are, both ways alike, districts near each other alike, each pair alone."""
+    k = layout.districts
+    if not k:
+        return ()
+    i, j = np.divmod(np.arange(k * k), k)
+    aside, along = (np.abs(np.subtract.outer(place, place)).ravel() for place in (i, j))
+    first, last = (place.ravel() for place in np.indices((k * k, k * k)))
+    both_ways = _indicator(np.minimum(first, last) * k * k + np.maximum(first, last), k**4)
+    near = smooth(i, j, _reach(k))
+    parts = {
+        "pair, distance": _indicator(aside * k + along, k * k),
+        "pair, smooth": np.kron(near, near),
+        "pair, both ways": both_ways[:, np.asarray(both_ways.sum(axis=0)).ravel() > 0],
+        "pair": _own(k**4),
+    }
+    return tuple(
+        PriorComponent(name, _placed(block, layout.pair, layout), 0.1, _SPREAD, needs="pairs")
+        for name, block in parts.items()
+    )
+
+
+def _bend_components(graph: MoveGraph, layout: Layout, near: Floats) -> tuple[PriorComponent, ...]:
+    """Bends: of one shape anywhere alike, in cells near each other alike, each alone."""
+    if not layout.bends:
+        return ()
+    shapes, shape = np.unique(graph.bend_shape, return_inverse=True)
+    columns = shape[:, None] * near.shape[1] + np.arange(near.shape[1])
+    rows = np.repeat(np.arange(graph.bends), near.shape[1])
+    spread = near[graph.bend_cell].ravel(), rows, columns.ravel(), (graph.bends, len(shapes) * near.shape[1])
+    parts = {
+        "bend, shape": (_indicator(shape, len(shapes)), 0.1),
+        "bend, smooth": (matrix_of(*spread), 0.1),
+        "bend": (_own(graph.bends), 0.1),
+    }
+    return tuple(
+        PriorComponent(name, _placed(block, layout.bend, layout), variance, _SPREAD, needs="bends")
+        for name, (block, variance) in parts.items()
     )
 
 

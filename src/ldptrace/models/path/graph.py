@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from ldptrace.core.arrays import Flags, Floats, Ints
-from ldptrace.core.paths import grid_moves, move_items
+from ldptrace.core.paths import bend_items, grid_moves, move_items
 from ldptrace.protocol.grid import Grid
-from ldptrace.protocol.lattice import move_count, turn
+from ldptrace.protocol.lattice import bend_count, move_count, turn
 
 TURN = np.array([[turn(before, after) for after in range(8)] for before in range(8)], dtype=np.int64)
 
@@ -18,8 +18,6 @@ TURN = np.array([[turn(before, after) for after in range(8)] for before in range
 @dataclass(frozen=True, eq=False)
 class MoveGraph:
     """Moves are numbered as the grid numbers them, so the moves out of one cell are consecutive.
-
-    The moves that may follow move `e` are `first[target[e]] .. first[target[e] + 1]`.
 
     >>> graph = MoveGraph(Grid((0, 0, 1, 1), 2))
     >>> graph.moves, graph.links
@@ -85,19 +83,6 @@ class MoveGraph:
         """The lower move of each link."""
         return np.flatnonzero(np.arange(self.moves) < self.reverse)
 
-    @cached_property
-    def following(self) -> Ints:
-        """The moves that may follow each move, one row of eight; -1 where there are fewer."""
-        count = np.diff(self.first)[self.target]
-        table = self.first[self.target][:, None] + np.arange(8)
-        return np.where(np.arange(8) < count[:, None], table, -1)
-
-    @cached_property
-    def turns(self) -> Ints:
-        """The turn that each following move makes; 0 where there is none."""
-        after = self.direction[np.maximum(self.following, 0)]
-        return np.where(self.following >= 0, TURN[self.direction[:, None], after], 0)
-
     def by_source(self, of_moves: Floats, axis: int = -1) -> Floats:
         """Values of moves (along one axis, by default the last) summed over the moves out of each cell."""
         return np.add.reduceat(of_moves, self.first[:-1], axis=axis)
@@ -110,7 +95,48 @@ class MoveGraph:
         """Values of moves summed over the two directions of each link."""
         return of_moves.take(self._lower, axis) + of_moves.take(self.reverse[self._lower], axis)
 
+    def leaving(self, of_moves: Floats) -> Floats:
+        """Values of moves by direction and the cell they leave; 0 where a move would leave the grid."""
+        table = np.zeros((8, self.cells))
+        table[self.direction, self.source] = of_moves
+        return table
+
     @cached_property
-    def back(self) -> Ints:
-        """Position of the move back among the moves that may follow."""
-        return self.reverse - self.first[self.target]
+    def bend(self) -> Ints:
+        """Entry (d, b, c): the undirected bend at cell c, out in direction d after direction b in; -1: off the grid."""
+        there = move_items(self.grid.n).reshape(-1, 8).T
+        items = bend_items(self.grid.n).reshape(-1, 8)
+        before = there[::-1]
+        into = np.where(before >= 0, self.reverse[before], -1)
+        found = np.where(into[:, :, None] >= 0, items[into], -1)
+        return np.ascontiguousarray(found.transpose(2, 0, 1)).astype(np.int64)
+
+    @cached_property
+    def bend_cell(self) -> Ints:
+        """The cell of each undirected bend."""
+        return self._bends[1]
+
+    @cached_property
+    def bend_shape(self) -> Ints:
+        """Which directions each undirected bend joins, anywhere on the map: a number below 64."""
+        return self._bends[0]
+
+    @cached_property
+    def _bends(self) -> tuple[Ints, Ints]:
+        """The smaller of both numbers of the directions, and the cell, of each undirected bend."""
+        out, into, cell = np.nonzero(self.bend >= 0)
+        items = self.bend[out, into, cell]
+        shape, where = np.full(self.bends, 64), np.zeros(self.bends, dtype=np.int64)
+        np.minimum.at(shape, items, 8 * out + into)
+        where[items] = cell
+        return shape, where
+
+    @property
+    def bends(self) -> int:
+        """Number of undirected bends."""
+        return bend_count(self.grid.n)
+
+    def by_bend(self, of_bends: Floats) -> Floats:
+        """Values of directed bends summed over both directions of each."""
+        inside = self.bend >= 0
+        return np.bincount(self.bend[inside], of_bends[inside], self.bends).astype(np.float64)

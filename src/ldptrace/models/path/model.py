@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -23,26 +23,24 @@ from ldptrace.models.linear import SMALL
 from ldptrace.models.observation import Match, Observation, Share, match_table, refuse_unused, warn_of_misfit
 from ldptrace.models.path.answers import ANSWERS
 from ldptrace.models.path.components import components
-from ldptrace.models.path.expectation import Expectation
+from ldptrace.models.path.flow import Flow
 from ldptrace.models.path.graph import MoveGraph
-from ldptrace.models.path.messages import Layout, Messages, weights_of
+from ldptrace.models.path.potentials import Layout, base_length
 from ldptrace.models.path.sampler import PathSampler
 from ldptrace.models.prior import Prior
 from ldptrace.models.replicates import path_ratios, redrawn
 from ldptrace.protocol.grid import Grid
-from ldptrace.protocol.lattice import TURNS, move_count
+from ldptrace.protocol.lattice import TURNS, bend_count, move_count
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.questions import Pairs
 
-if TYPE_CHECKING:
-    from ldptrace.models.path.flow import Flow
-
-PathFit: TypeAlias = "Fit[Expectation] | Fit[Flow]"
-# Potentials up to which the Jacobian is a matrix: those of 8 x 8 cells and their lengths.
-DENSE = SMALL
-# What a fit of a large grid takes, for each state of a pass, and how many times that with a large epsilon: answers that
+PathFit: TypeAlias = Fit[Flow]
+# What a fit takes, for each state of a pass, and how many times that with a large epsilon: answers that
 # are nearly exact need more products for a step, and more rounds. Told before it begins.
-SECONDS_PER_STATE, PRECISE = 1.2e-5, 3
+SECONDS_PER_STATE, PRECISE = 2e-5, 3
 LOG = logging.getLogger(__name__)
+EMPTY = np.zeros(0)
+KINDS = ("start", "end", "move", "turn", "pair", "bend")
 AREA = ("x", "y", "offsets", "polygon")
 
 
@@ -51,8 +49,9 @@ class PathModel(LatticeModel):
     """The model without a street map: a probability for each cell path.
 
     The probability of a path depends on its first cell (`start`), its last cell (`end`), its moves (`move`), its
-    turns (`turn`) and its number of cells (`length`). Among all distributions with the same expected starts, ends,
-    moves, turns and lengths, the model is the one with the largest entropy.
+    turns (`turn`) and its number of cells (`length`); where devices were asked, also on the districts of both ends
+    together (`pair`) and on which moves follow each other (`bend`). Among all distributions with the same expected
+    numbers of all these, the model is the one with the largest entropy.
     """
 
     grid: Grid
@@ -61,6 +60,9 @@ class PathModel(LatticeModel):
     end: Floats
     move: Floats
     turn: Floats
+    # Empty where the question was not asked.
+    pair: Floats = field(default_factory=lambda: EMPTY)
+    bend: Floats = field(default_factory=lambda: EMPTY)
     matches: tuple[Match, ...] = ()
     # Standard deviation of each component of the prior, as estimated.
     scales: Mapping[str, float] | None = None
@@ -102,10 +104,7 @@ class PathModel(LatticeModel):
         return PathModel(
             grid=plan.grid,
             length=fit.model.length,
-            start=potentials[layout.start],
-            end=potentials[layout.end],
-            move=potentials[layout.move],
-            turn=potentials[layout.turn],
+            **{kind: potentials[getattr(layout, kind)] for kind in KINDS},
             matches=tuple(Match.of(seen, fit.expected[seen.name]) for seen in observations),
             scales=fit.scales,
             plan=plan,
@@ -117,13 +116,28 @@ class PathModel(LatticeModel):
         """The part of each cell that lies in the public area."""
         return None if self.area is None else self.area.land(self.grid)
 
+    @property
+    def layout(self) -> Layout:
+        """The place of each parameter in the vector of all potentials."""
+        sizes = self.grid.cells, len(self.move), len(self.length)
+        return Layout(*sizes, round(len(self.pair) ** 0.25), len(self.bend))
+
+    @property
+    def potentials(self) -> Floats:
+        """All parameters as one vector."""
+        layout = self.layout
+        found = np.zeros(layout.size)
+        for kind in KINDS:
+            found[getattr(layout, kind)] = getattr(self, kind)
+        # The logarithms of the lengths, less those of the base.
+        found[layout.length] = np.log(np.maximum(self.length, 1e-300)) - base_length(
+            self.grid.n, layout.lengths
+        )
+        return found
+
     @cached_property
     def _sampler(self) -> PathSampler:
-        graph = _graph(self.grid, self.area)
-        layout = Layout(graph.cells, graph.moves, len(self.length))
-        potentials = np.concatenate([self.start, self.end, self.move, self.turn, np.zeros(len(self.length))])
-        messages = Messages.along(graph, weights_of(graph, layout, potentials), len(self.length) - 1)
-        return PathSampler.prepare(messages, self.length)
+        return PathSampler.prepare(Flow.at(_graph(self.grid, self.area), self.layout, self.potentials))
 
     def walks(self, count: int, sources: Sequence[np.random.Generator]) -> CellPaths:
         """Draw independent paths, exactly by the probabilities of the model."""
@@ -133,8 +147,9 @@ class PathModel(LatticeModel):
         trips = self.sample(count, rng)
         if self.draws is None:
             return trips, None
-        paths, linear = CellPaths.from_trajectories(trips, self.grid), self.draws.shape[1] > DENSE
-        return trips, path_ratios(paths, self.length, self.draws, linear=linear)
+        paths = CellPaths.from_trajectories(trips, self.grid)
+        linear = self.layout.size > SMALL
+        return trips, path_ratios(paths, self.length, self.layout, self.draws, linear=linear)
 
     def explain(self) -> str:
         """Return a text that says how far the model is from the estimates, in standard errors.
@@ -158,7 +173,7 @@ class PathModel(LatticeModel):
             "placement": self.placement,
             "without_trip": self.share_document,
         }
-        columns = {name: getattr(self, name) for name in ("length", "start", "end", "move", "turn")}
+        columns = {name: getattr(self, name) for name in ("length", *KINDS)}
         if self.draws is not None:
             columns["draws"] = self.draws.astype(np.float32)
         area = {} if self.area is None else {f"area_{name}": getattr(self.area, name) for name in AREA}
@@ -168,7 +183,12 @@ class PathModel(LatticeModel):
     def restored(cls, grid: Grid, plan: Plan | None, header: dict[str, Any], arrays: Arrays) -> PathModel:
         cells, moves = grid.cells, move_count(grid.n)
         sizes = {"length": None, "start": cells, "end": cells, "move": moves, "turn": TURNS}
-        columns = checked_arrays(arrays, sizes)
+        # Files of earlier versions have neither pairs nor bends.
+        found = {"pair": EMPTY, "bend": EMPTY} | arrays
+        districts = round(len(found["pair"]) ** 0.25)
+        sizes |= {"pair": districts**4, "bend": min(len(found["bend"]), 1) * bend_count(grid.n)}
+        columns = checked_arrays(found, sizes)
+        layout = Layout(cells, moves, len(columns["length"]), districts, len(columns["bend"]))
         matches = tuple(Match(**match) for match in header["matches"])
         area = Area(*(arrays[f"area_{name}"] for name in AREA)) if "area_x" in arrays else None
         scales = dict(header["scales"]) or None
@@ -181,7 +201,7 @@ class PathModel(LatticeModel):
             area=area,
             placement=style_of(header, "neighbours"),
             without_trip=Share.restored(header["without_trip"]),
-            draws=_restored_draws(arrays, Layout(cells, moves, len(columns["length"])).size),
+            draws=_restored_draws(arrays, layout.size),
         )
 
 
@@ -224,26 +244,29 @@ def fit_paths(
 
     A fit of a stream goes on from the one `before`, briefly.
     """
-    graph, lengths = _graph(estimates.plan.grid, area), longest(estimates)
-    layout = Layout(graph.cells, graph.moves, lengths)
+    graph = _graph(estimates.plan.grid, area)
+    layout = layout_of(estimates, graph)
     prior = Prior(components(graph, layout))
     begin = np.zeros(layout.size) if before is None else before.model.potentials
-    if layout.size <= DENSE:
-        small = Expectation.at(graph, lengths, begin)
-        return fit_potentials(small, prior, observations, before=before, briefly=True), prior
     progress = None
-    if before is None:
+    states = 8 * graph.cells * layout.lengths * max(layout.districts, 1) ** 2
+    if before is None and SECONDS_PER_STATE * states > 1:
         progress = partial(LOG.info, "fit: round %d of at most %d")
-        n, states = graph.grid.n, 8 * graph.cells * lengths
-        seconds = max(SECONDS_PER_STATE * states, 1.0)
+        n, seconds = graph.grid.n, SECONDS_PER_STATE * states
         LOG.info(
             "fitting %d x %d cells, %s potentials: about %.0f s on two cores, up to %.0f s with a large epsilon",
             *(n, n, f"{layout.size:,}", seconds, PRECISE * seconds),
         )
-    from ldptrace.models.path.flow import Flow
+    flow = Flow.at(graph, layout, begin)
+    return fit_potentials(flow, prior, observations, progress, before, briefly=True), prior
 
-    large = Flow.at(graph, lengths, begin)
-    return fit_potentials(large, prior, observations, progress, before, briefly=True), prior
+
+def layout_of(estimates: Estimates, graph: MoveGraph) -> Layout:
+    """The potentials that the questions of a plan tell: pairs and bends only where it asks about them."""
+    pairs = estimates["pairs"].question if "pairs" in estimates else None
+    districts = pairs.districts if isinstance(pairs, Pairs) else 0
+    bends = graph.bends if "bends" in estimates else 0
+    return Layout(graph.cells, graph.moves, longest(estimates), districts, bends)
 
 
 def longest(estimates: Estimates) -> int:

@@ -1,13 +1,14 @@
-"""Passes over the paths of a large grid: forward and backward recursions, and their derivatives along a direction.
+"""Passes over the paths of a grid: forward and backward recursions, and their derivatives along a direction.
 
-States are (direction, cell): the last move of a beginning and the cell it arrived at. The weight of a step is that of
-its move times that of its turn, so a step is a mixture of eight directions, the same in every cell, and a shift of the
-map: loops over cells without a branch, and without arithmetic on whole arrays, whose errors numba compiles for seconds.
-`move[d, c]` is the weight of the move in direction d out of cell c, 0 where it would leave the map. Every forward
-vector is divided by its sum, `scale`. Counted passes run in the precision of their tables: single numbers go through
-`like`, because one of double precision would make loops over single precision twice as slow. A shift is a slice, not a
-sum in the index, which could be negative for all that the compiler knows: loops then run over four to sixteen cells at
-a time.
+States are (group, direction, cell): districts of the first cell, the last move of a beginning and the cell it arrived
+at. On small grids a group is of several districts, whose maps lie side by side, so that loops are long enough. The
+weight of a step, `step[d, b, c]`, is that of the move out of cell c in direction d after one in direction b, 0 where it
+would leave the map; every step is a mixture of eight directions and a shift of the map, the same in every group: loops
+over cells without a branch, and without arithmetic on whole arrays, whose errors numba compiles for seconds. Every
+forward vector is divided by its sum, `scale`. Counted passes run in the precision of their tables: single numbers go
+through `like`, because one of double precision would make loops over single precision twice as slow. A shift is a
+slice, not a sum in the index, which could be negative for all that the compiler knows: loops then run over four to
+sixteen cells at a time.
 """
 
 from __future__ import annotations
@@ -16,15 +17,7 @@ import numpy as np
 
 from ldptrace.core.arrays import Ints
 from ldptrace.core.kernels import kernel
-from ldptrace.protocol.lattice import DIRECTION_DI, DIRECTION_DJ, DIRECTION_HEADING, TURNS
-
-# The direction straight on, the two at 45, 90 and 135 degrees, and the one back, for each direction.
-_AT = {heading: number for number, heading in enumerate(DIRECTION_HEADING)}
-NEIGHBOURS: Ints = np.array(
-    [[_AT[(heading + bend) % 8] for bend in (0, 1, -1, 2, -2, 3, -3, 4)] for heading in DIRECTION_HEADING]
-)
-assert TURNS == 5
-_TILE = 384
+from ldptrace.protocol.lattice import DIRECTION_DI, DIRECTION_DJ
 
 
 def shifts(n: int) -> Ints:
@@ -39,296 +32,262 @@ def like(table, value):  # type: ignore[no-untyped-def]
 
 
 @kernel(fastmath=True)
-def _mix(bend, near, out):  # type: ignore[no-untyped-def]
-    """out[d] = sum over directions of the weight of the turn between them and d."""
-    b0, b1, b2, b3, b4 = bend[0], bend[1], bend[2], bend[3], bend[4]
-    cells = near.shape[1]
-    # All eight directions of this number of cells are near in memory.
-    for first in range(0, cells, _TILE):
-        part = slice(first, min(first + _TILE, cells))
-        for d in range(8):
-            straight, back = near[NEIGHBOURS[d, 0], part], near[NEIGHBOURS[d, 7], part]
-            p1, q1 = near[NEIGHBOURS[d, 1], part], near[NEIGHBOURS[d, 2], part]
-            p2, q2 = near[NEIGHBOURS[d, 3], part], near[NEIGHBOURS[d, 4], part]
-            p3, q3 = near[NEIGHBOURS[d, 5], part], near[NEIGHBOURS[d, 6], part]
-            row = out[d, part]
-            for c in range(len(row)):
-                row[c] = (
-                    b0 * straight[c]
-                    + b1 * (p1[c] + q1[c])
-                    + b2 * (p2[c] + q2[c])
-                    + b3 * (p3[c] + q3[c])
-                    + b4 * back[c]
-                )
+def _mix(step, near, out):  # type: ignore[no-untyped-def]
+    """out[c] = sum over eight rows b of step[b, c] * near[b, c]."""
+    s0, s1, s2, s3, s4, s5, s6, s7 = step[0], step[1], step[2], step[3], step[4], step[5], step[6], step[7]
+    r0, r1, r2, r3, r4, r5, r6, r7 = near[0], near[1], near[2], near[3], near[4], near[5], near[6], near[7]
+    for c in range(len(out)):
+        out[c] = s0[c] * r0[c] + s1[c] * r1[c] + s2[c] * r2[c] + s3[c] * r3[c]
+    for c in range(len(out)):
+        out[c] += s4[c] * r4[c] + s5[c] * r5[c] + s6[c] * r6[c] + s7[c] * r7[c]
 
 
 @kernel(fastmath=True)
-def _mix_more(bend, at_turn, near, room, out):  # type: ignore[no-untyped-def]
-    """out[d] += the same, every turn counted as often as `at_turn` says; `room` is for the while."""
-    counted = np.empty_like(bend)
-    for t in range(5):
-        counted[t] = bend[t] * at_turn[t]
-    _mix(counted, near, room)
+def _arrive(row, by, factor, out):  # type: ignore[no-untyped-def]
+    """Shift the map: out[c + by] = row[c] * factor, 0 elsewhere."""
+    cells = len(row)
+    low, high = max(0, -by), min(cells, cells - by)
+    here, there = row[low:high], out[low + by : high + by]
+    for c in range(low + by):
+        out[c] = 0
+    for c in range(len(here)):
+        there[c] = here[c] * factor
+    for c in range(high + by, cells):
+        out[c] = 0
+
+
+@kernel(fastmath=True)
+def _fetch(ahead, shift, factor, near):  # type: ignore[no-untyped-def]
+    """Look ahead over the moves: near[d, c] = ahead[d, c + shift] * factor, 0 where that is no cell."""
     for d in range(8):
-        row, more = out[d], room[d]
-        for c in range(len(row)):
-            row[c] += more[c]
+        _arrive(ahead[d], -shift[d], factor, near[d])
 
 
 @kernel(fastmath=True)
-def _everywhere(row, out):  # type: ignore[no-untyped-def]
-    """out[d, c] = row[c]."""
-    for d in range(8):
-        there = out[d]
+def _pulled(step, near, out):  # type: ignore[no-untyped-def]
+    """out[b] = sum over directions d of step[d, b] * near[d]."""
+    r0, r1, r2, r3, r4, r5, r6, r7 = near[0], near[1], near[2], near[3], near[4], near[5], near[6], near[7]
+    for b in range(8):
+        row = out[b]
+        s0, s1, s2, s3 = step[0, b], step[1, b], step[2, b], step[3, b]
+        s4, s5, s6, s7 = step[4, b], step[5, b], step[6, b], step[7, b]
         for c in range(len(row)):
-            there[c] = row[c]
-
-
-@kernel
-def _turning(at_turn):  # type: ignore[no-untyped-def]
-    """Whether any turn counts."""
-    most = 0.0
-    for t in range(5):
-        most = max(most, abs(at_turn[t]))
-    return most > 0.0
-
-
-@kernel
-def _clear_rim(row, low, high):  # type: ignore[no-untyped-def]
-    """Zeros before `low` and from `high` on, where no move of that direction leads."""
-    before, after = row[:low], row[high:]
-    for c in range(len(before)):
-        before[c] = 0.0
-    for c in range(len(after)):
-        after[c] = 0.0
+            row[c] = s0[c] * r0[c] + s1[c] * r1[c] + s2[c] * r2[c] + s3[c] * r3[c]
+        for c in range(len(row)):
+            row[c] += s4[c] * r4[c] + s5[c] * r5[c] + s6[c] * r6[c] + s7[c] * r7[c]
 
 
 @kernel(fastmath=True)
-def _arrive(move, shift, mixed, factor, out):  # type: ignore[no-untyped-def]
-    """Make the moves: out[d, c + shift] = mixed[d, c] * move[d, c] * factor."""
-    cells = move.shape[1]
-    for d in range(8):
-        by = shift[d]
-        low, high = max(0, -by), min(cells, cells - by)
-        row, weight, there = mixed[d, low:high], move[d, low:high], out[d, low + by : high + by]
-        _clear_rim(out[d], low + by, high + by)
-        for c in range(len(row)):
-            there[c] = row[c] * weight[c] * factor
-
-
-@kernel(fastmath=True)
-def _fetch(move, shift, ahead, factor, out):  # type: ignore[no-untyped-def]
-    """Look ahead over the moves: out[d, c] = ahead[d, c + shift] * move[d, c] * factor."""
-    cells = move.shape[1]
-    for d in range(8):
-        by = shift[d]
-        low, high = max(0, -by), min(cells, cells - by)
-        row, weight, there = out[d, low:high], move[d, low:high], ahead[d, low + by : high + by]
-        _clear_rim(out[d], low, high)
-        for c in range(len(row)):
-            row[c] = there[c] * weight[c] * factor
-
-
-@kernel(fastmath=True)
-def forward_pass(start, move, bend, end, shift, forward, scale, sums):  # type: ignore[no-untyped-def]
+def forward_pass(start, move, step, end, shift, forward, scale, sums):  # type: ignore[no-untyped-def]
     """Sums over all beginnings with k moves; `sums[k]` over all paths with k moves, given the scales."""
-    positions, _, cells = forward.shape
-    mixed = np.empty((8, cells))
+    positions, groups, _, cells = forward.shape
+    mixed = np.empty(cells)
     alone = 0.0
-    for c in range(cells):
-        alone += start[c] * end[c]
+    for g in range(groups):
+        for c in range(cells):
+            alone += start[g, c] * end[g, c]
     sums[0] = alone
     for k in range(1, positions):
-        if k == 1:
-            _everywhere(start, mixed)
-        else:
-            _mix(bend, forward[k - 1], mixed)
-        _arrive(move, shift, mixed, 1.0, forward[k])
         total = 0.0
-        for d in range(8):
-            for value in forward[k, d]:
-                total += value
+        for g in range(groups):
+            for d in range(8):
+                if k == 1:
+                    first, weight = start[g], move[d]
+                    for c in range(cells):
+                        mixed[c] = first[c] * weight[c]
+                else:
+                    _mix(step[d], forward[k - 1, g], mixed)
+                _arrive(mixed, shift[d], 1.0, forward[k, g, d])
+                for value in forward[k, g, d]:
+                    total += value
         scale[k] = total
         reached, share = 0.0, 1 / total
-        for d in range(8):
-            row = forward[k, d]
-            for c in range(cells):
-                row[c] *= share
-                reached += row[c] * end[c]
+        for g in range(groups):
+            for d in range(8):
+                row, last = forward[k, g, d], end[g]
+                for c in range(cells):
+                    row[c] *= share
+                    reached += row[c] * last[c]
         sums[k] = reached
 
 
 @kernel(fastmath=True)
-def backward_pass(move, bend, end, shift, scale, weight, backward):  # type: ignore[no-untyped-def]
+def backward_pass(step, end, shift, scale, weight, backward):  # type: ignore[no-untyped-def]
     """Sums over all endings after the k-th move; a path that ends with k moves counts with `weight[k]`."""
-    positions, _, cells = backward.shape
+    positions, groups, _, cells = backward.shape
     near = np.empty((8, cells))
     for k in range(positions - 1, 0, -1):
-        ahead = 0.0
-        if k < positions - 1:
-            _fetch(move, shift, backward[k + 1], 1 / scale[k + 1], near)
-            _mix(bend, near, backward[k])
-            ahead = 1.0
-        for d in range(8):
-            row = backward[k, d]
-            for c in range(cells):
-                row[c] = ahead * row[c] + weight[k] * end[c]
+        for g in range(groups):
+            here, last = backward[k, g], end[g]
+            if k < positions - 1:
+                _fetch(backward[k + 1, g], shift, 1 / scale[k + 1], near)
+                _pulled(step, near, here)
+            for b in range(8):
+                row = here[b]
+                if k == positions - 1:
+                    for c in range(cells):
+                        row[c] = weight[k] * last[c]
+                else:
+                    for c in range(cells):
+                        row[c] += weight[k] * last[c]
 
 
 @kernel(fastmath=True)
-def expected_pass(forward, backward, weight, end, moves, ends):  # type: ignore[no-untyped-def]
-    """Expected uses of each state and of each last cell."""
-    positions, _, cells = forward.shape
+def expected_pass(step, end, shift, scale, weight, forward, backward, first, moves, ends, bends):  # type: ignore[no-untyped-def]
+    """Expected first moves, moves by the cell they arrive at, last cells by group, and bends where there is room."""
+    positions, groups, _, cells = forward.shape
+    near = np.empty((8, cells), forward.dtype)
     for k in range(1, positions):
-        for d in range(8):
-            a, b, out = forward[k, d], backward[k, d], moves[d]
-            for c in range(cells):
-                out[c] += a[c] * b[c]
-                ends[c] += weight[k] * a[c] * end[c]
+        for g in range(groups):
+            last, out = end[g], ends[g]
+            for d in range(8):
+                a, b, moved = forward[k, g, d], backward[k, g, d], moves[d]
+                w = like(end, weight[k])
+                for c in range(cells):
+                    moved[c] += a[c] * b[c]
+                    out[c] += w * a[c] * last[c]
+                if k == 1:
+                    begun = first[d]
+                    for c in range(cells):
+                        begun[c] += a[c] * b[c]
+            if len(bends) and k < positions - 1:
+                _fetch(backward[k + 1, g], shift, like(end, 1 / scale[k + 1]), near)
+                for d in range(8):
+                    ahead = near[d]
+                    for b in range(8):
+                        weights, before, bent = step[d, b], forward[k, g, b], bends[d, b]
+                        for c in range(cells):
+                            bent[c] += before[c] * weights[c] * ahead[c]
 
 
 @kernel(fastmath=True)
 def counted_forward_pass(  # type: ignore[no-untyped-def]
-    start, move, bend, end, shift, forward, scale, sums, at_start, at_move, at_turn, at_end, counted, mean
+    step, end, shift, forward, scale, sums, at_first, counted_step, at_single, at_end, counted, mean
 ):
-    """As `forward_pass`, every beginning counted as often as the direction says; `mean[k]` is that of whole paths."""
-    positions, _, cells = forward.shape
-    mixed, turned = np.empty((8, cells), forward.dtype), np.empty((8, cells), forward.dtype)
-    turns = _turning(at_turn)
-    first, alone = np.empty_like(start), 0.0
-    for c in range(cells):
-        first[c] = start[c] * at_start[c]
-        alone += start[c] * end[c] * (at_start[c] + at_end[c])
-    mean[0] = alone / sums[0]
+    """As `forward_pass`, every beginning counted as often as the direction says; `mean[k]` is that of whole paths.
+
+    `at_first[d, c]` counts a first move that arrives at c, its first cell included, `counted_step` is the weight of a
+    step times its count, `at_single` that of paths of one cell times theirs.
+    """
+    positions, groups, _, cells = forward.shape
+    mixed, more = np.empty(cells, forward.dtype), np.empty(cells, forward.dtype)
+    mean[0] = at_single / sums[0]
     for k in range(1, positions):
-        if k == 1:
-            _everywhere(first, mixed)
-        else:
-            _mix(bend, counted[k - 1], mixed)
-            if turns:
-                _mix_more(bend, at_turn, forward[k - 1], turned, mixed)
-        _arrive(move, shift, mixed, like(move, 1 / scale[k]), counted[k])
         total = 0.0
-        for d in range(8):
-            by = shift[d]
-            low, high = max(0, -by), min(cells, cells - by)
-            there, reached = counted[k, d, low + by : high + by], forward[k, d, low + by : high + by]
-            g = at_move[d, low:high]
-            for c in range(len(g)):
-                there[c] += reached[c] * g[c]
-            out, a = counted[k, d], forward[k, d]
-            part = like(end, 0)
-            for c in range(cells):
-                part += (out[c] + a[c] * at_end[c]) * end[c]
-            total += part
+        factor = like(end, 1 / scale[k])
+        for g in range(groups):
+            last, at_last = end[g], at_end[g]
+            for d in range(8):
+                out, a = counted[k, g, d], forward[k, g, d]
+                if k == 1:
+                    begun = at_first[d]
+                    for c in range(cells):
+                        out[c] = a[c] * begun[c]
+                else:
+                    _mix(step[d], counted[k - 1, g], mixed)
+                    _mix(counted_step[d], forward[k - 1, g], more)
+                    for c in range(cells):
+                        mixed[c] += more[c]
+                    _arrive(mixed, shift[d], factor, out)
+                part = like(end, 0)
+                for c in range(cells):
+                    part += (out[c] + a[c] * at_last[c]) * last[c]
+                total += part
         mean[k] = total / sums[k]
 
 
 @kernel(fastmath=True)
 def counted_backward_pass(  # type: ignore[no-untyped-def]
-    move, bend, end, shift, forward, scale, weight, backward, counted, centre,
-    at_move, at_turn, at_end, behind, moves, starts, ends,
+    step, end, shift, forward, scale, weight, backward, counted, centre, counted_step, at_end,
+    first, moves, ends, bends,
 ):  # fmt: skip
     """How features go together with the direction: covariances at fixed numbers of moves, weighted.
 
-    `behind` is as `backward`, every ending counted as often as the direction says, less `centre`; with two rows it
-    keeps the last two positions only.
+    Endings are counted as often as the direction says, less `centre`. Results are as those of `expected_pass`.
     """
-    positions, _, cells = forward.shape
-    rows = len(behind)
-    near, plain = np.empty((8, cells), forward.dtype), np.empty((8, cells), forward.dtype)
-    turned, last = np.empty((8, cells), forward.dtype), np.empty_like(end)
-    turns = _turning(at_turn)
+    positions, groups, _, cells = forward.shape
+    plain, near = np.empty((8, cells), forward.dtype), np.empty((8, cells), forward.dtype)
+    more = np.empty((8, cells), forward.dtype)
+    behind, last = np.zeros((groups, 8, cells), forward.dtype), np.empty(cells, forward.dtype)
     for k in range(positions - 1, 0, -1):
-        here, ahead = behind[k % rows], behind[(k + 1) % rows]
-        if k == positions - 1:
-            for d in range(8):
-                for c in range(cells):
-                    here[d, c] = 0.0
-        else:
-            for d in range(8):
-                by = shift[d]
-                low, high = max(0, -by), min(cells, cells - by)
-                row, weights, g = near[d, low:high], move[d, low:high], at_move[d, low:high]
-                gamma, beta = ahead[d, low + by : high + by], backward[k + 1, d, low + by : high + by]
-                factor = like(move, 1 / scale[k + 1])
-                _clear_rim(near[d], low, high)
-                for c in range(len(row)):
-                    row[c] = (gamma[c] + g[c] * beta[c]) * weights[c] * factor
-            _mix(bend, near, here)
-            if turns:
-                _fetch(move, shift, backward[k + 1], like(move, 1 / scale[k + 1]), plain)
-                _mix_more(bend, at_turn, plain, turned, here)
         w, mean = like(end, weight[k]), like(end, centre[k])
-        for c in range(cells):
-            last[c] = w * end[c] * (at_end[c] - mean)
-        for d in range(8):
-            gamma, g, a, beta, out = here[d], counted[k, d], forward[k, d], backward[k, d], moves[d]
+        for g in range(groups):
+            here = behind[g]
+            if k < positions - 1:
+                factor = like(end, 1 / scale[k + 1])
+                _fetch(backward[k + 1, g], shift, factor, plain)
+                _fetch(here, shift, factor, near)
+                if len(bends):
+                    for d in range(8):
+                        beta, gamma = plain[d], near[d]
+                        for b in range(8):
+                            s, t, bent = step[d, b], counted_step[d, b], bends[d, b]
+                            a, e = forward[k, g, b], counted[k, g, b]
+                            for c in range(cells):
+                                bent[c] += (e[c] * s[c] + a[c] * t[c]) * beta[c] + a[c] * s[c] * gamma[c]
+                _pulled(step, near, here)
+                _pulled(counted_step, plain, more)
+                for b in range(8):
+                    row, other = here[b], more[b]
+                    for c in range(cells):
+                        row[c] += other[c]
+            final, at_last, out = end[g], at_end[g], ends[g]
             for c in range(cells):
-                gamma[c] += last[c]
-            for c in range(cells):
-                out[c] += g[c] * beta[c] + a[c] * gamma[c]
-            for c in range(cells):
-                ends[c] += w * end[c] * g[c] + a[c] * last[c]
-    for d in range(8):
-        by = shift[d]
-        low, high = max(0, -by), min(cells, cells - by)
-        there = slice(low + by, high + by)
-        g, beta = counted[1, d, there], backward[1, d, there]
-        a, gamma, out = forward[1, d, there], behind[1 % rows, d, there], starts[low:high]
-        for c in range(len(out)):
-            out[c] += g[c] * beta[c] + a[c] * gamma[c]
-
-
-@kernel(fastmath=True)
-def turn_sums(move, bend, shift, scale, before, after):  # type: ignore[no-untyped-def]
-    """For each class of turns: `before` the turn times its weight times `after` it, over all positions."""
-    positions, _, cells = before.shape
-    sums = np.zeros(5)
-    near = np.empty((8, cells), after.dtype)
-    for k in range(1, positions - 1):
-        _fetch(move, shift, after[k + 1], like(move, 1 / scale[k + 1]), near)
-        for d in range(8):
-            ahead = near[d]
-            for place in range(8):
-                row = before[k, NEIGHBOURS[d, place]]
-                total = 0.0
+                last[c] = w * final[c] * (at_last[c] - mean)
+            for d in range(8):
+                gamma, e, a, beta, moved = (
+                    here[d],
+                    counted[k, g, d],
+                    forward[k, g, d],
+                    backward[k, g, d],
+                    moves[d],
+                )
                 for c in range(cells):
-                    total += row[c] * ahead[c]
-                sums[(place + 1) // 2] += total * bend[(place + 1) // 2]
-    return sums
+                    gamma[c] += last[c]
+                for c in range(cells):
+                    moved[c] += e[c] * beta[c] + a[c] * gamma[c]
+                for c in range(cells):
+                    out[c] += w * final[c] * e[c] + a[c] * last[c]
+                if k == 1:
+                    begun = first[d]
+                    for c in range(cells):
+                        begun[c] += e[c] * beta[c] + a[c] * gamma[c]
 
 
 @kernel(fastmath=True)
-def way_back_pass(move, bend, shift, scale, forward, backward, once, twice):  # type: ignore[no-untyped-def]
+def way_back_pass(step, shift, scale, forward, backward, once, twice):  # type: ignore[no-untyped-def]
     """Each state and the step back right after it (`once`), and the step itself once more after that (`twice`)."""
-    positions, _, cells = forward.shape
+    positions, groups, _, cells = forward.shape
     for k in range(1, positions - 1):
-        for d in range(8):
-            # Directions are numbered so that the opposite ones add up to 7; the bend of turning round is the last.
-            back = 7 - d
-            by = shift[back]
-            low, high = max(0, -by), min(cells, cells - by)
-            for c in range(low, high):
-                there = c + by
-                step = forward[k, d, c] * bend[4] * move[back, c] / scale[k + 1]
-                once[d, c] += step * backward[k + 1, back, there]
-                if k < positions - 2:
-                    again = step * bend[4] * move[d, there] / scale[k + 2]
-                    twice[d, c] += again * backward[k + 2, d, c]
+        for g in range(groups):
+            for d in range(8):
+                # Directions are numbered so that the opposite ones add up to 7.
+                back = 7 - d
+                by = shift[back]
+                low, high = max(0, -by), min(cells, cells - by)
+                for c in range(low, high):
+                    there = c + by
+                    value = forward[k, g, d, c] * step[back, d, c] / scale[k + 1]
+                    once[d, c] += value * backward[k + 1, g, back, there]
+                    if k < positions - 2:
+                        again = value * step[d, back, there] / scale[k + 2]
+                        twice[d, c] += again * backward[k + 2, g, d, c]
 
 
 @kernel(fastmath=True)
-def last_cells(start, move, bend, end, shift, scale, weight, ends):  # type: ignore[no-untyped-def]
+def last_cells(start, move, step, end, shift, scale, weight, ends):  # type: ignore[no-untyped-def]
     """Where paths end that begin as `start` says: any real numbers, their sum over all cells weighted."""
     cells = len(start)
-    here, mixed = np.empty((8, cells)), np.empty((8, cells))
+    here, there, mixed = np.empty((8, cells)), np.empty((8, cells)), np.empty(cells)
     for k in range(1, len(scale)):
-        if k == 1:
-            _everywhere(start, mixed)
-        else:
-            _mix(bend, here, mixed)
-        _arrive(move, shift, mixed, 1 / scale[k], here)
+        for d in range(8):
+            if k == 1:
+                for c in range(cells):
+                    mixed[c] = start[c] * move[d, c]
+            else:
+                _mix(step[d], here, mixed)
+            _arrive(mixed, shift[d], 1 / scale[k], there[d])
+        here, there = there, here
         for d in range(8):
             row = here[d]
             for c in range(cells):

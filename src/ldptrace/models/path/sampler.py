@@ -1,4 +1,4 @@
-"""Draw paths exactly: length and first move in one throw, then every move given what is still to come."""
+"""Draw paths exactly: the first move, then every move given what may still come, until a path ends."""
 
 from __future__ import annotations
 
@@ -6,68 +6,66 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ldptrace.core import ragged
-from ldptrace.core.arrays import Floats, Ints32
+from ldptrace.core.arrays import Floats, Ints, Ints32
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
-from ldptrace.core.paths import CellPaths, grid_moves
-from ldptrace.models.path.messages import Messages
+from ldptrace.core.paths import CellPaths
+from ldptrace.models.path.flow import Flow
 from ldptrace.protocol.grid import Grid
 
 
 @dataclass(frozen=True, eq=False)
 class PathSampler:
-    """Alias tables: one throw decides among any number of outcomes (Vose's method).
+    """One throw decides among the first states (Vose's alias method), one among what may follow each state.
 
-    Outcome `c` of `first` is the path that stays in cell c; outcome `cells + (l - 1) * moves + e` is a path of l
-    moves that begins with move e. `next[j, e]` decides among the moves that may follow e when j are to come.
+    Outcome `c` of `first` is the path that stays in cell c; outcome `cells + s` is a path that begins with state s:
+    group, direction and cell. A path ends after its k-th move with the chance that `ending[k]` times the weight of its
+    last cell has in `backward[k]`, the sum over all endings.
     """
 
     grid: Grid
-    following: Ints32
+    shift: Ints
     first: Floats
     first_other: Ints32
-    next: Floats
-    next_other: NDArray[np.int8]
+    step: Floats
+    scale: Floats
+    ending: Floats
+    end: Floats
+    backward: Floats
 
     @staticmethod
-    def prepare(messages: Messages, length: Floats) -> PathSampler:
-        """Tables for paths whose number of cells has the distribution `length`."""
-        graph = messages.graph
-        begin = length[1:, None] * messages.first_moves
-        outcomes = np.concatenate([length[0] * messages.single, begin.ravel()])
+    def prepare(flow: Flow) -> PathSampler:
+        """Tables for a model."""
+        forward, backward = flow.by_district(flow.forward), flow.by_district(flow.backward(flow.length))
+        begin = forward[1:2] * backward[1:2]
+        outcomes = np.concatenate([flow.length[0] * flow.single, begin.ravel()])
         first, first_other = np.empty(len(outcomes)), np.empty(len(outcomes), dtype=np.int32)
         _alias(outcomes / outcomes.sum(), first, first_other)
-        after = np.where(graph.following >= 0, messages.backward[:, np.maximum(graph.following, 0)], 0.0)
-        weights = messages.weights.step * after[:-1]
-        thresholds = np.empty(weights.shape)
-        others = np.empty(weights.shape, dtype=np.int8)
-        _alias_rows(weights.reshape(-1, 8), thresholds.reshape(-1, 8), others.reshape(-1, 8))
-        return PathSampler(
-            graph.grid, graph.following.astype(np.int32), first, first_other, thresholds, others
-        )
+        weights, ending = flow.weights, flow.length / flow.sums
+        tables = weights.step, flow.scale, ending, weights.end, backward
+        return PathSampler(flow.graph.grid, flow.shift, first, first_other, *tables)
 
     def draw(self, count: int, sources: Sequence[np.random.Generator]) -> CellPaths:
         """`count` independent paths, each chunk from its own source."""
-        cells, moves = self.grid.cells, len(self.following)
-        begun = np.empty(count, dtype=np.int32)
+        tables = (
+            self.first,
+            self.first_other,
+            self.shift,
+            self.step,
+            self.scale,
+            self.ending,
+            self.end,
+            self.backward,
+        )
 
-        def begin(number: int, start: int, stop: int) -> None:
-            _begin(self.first, self.first_other, begun[start:stop], sources[number])
+        def walk(number: int, start: int, stop: int) -> tuple[Ints32, Ints]:
+            sizes = np.zeros(stop - start, dtype=np.int64)
+            cells: Ints32 = np.empty(8 * (stop - start) + len(self.scale) + 1, dtype=np.int32)
+            return _walk(sources[number], *tables, cells, sizes), sizes
 
-        map_chunks(begin, count)
-        offsets = ragged.offsets_of(np.where(begun < cells, 1, (begun - cells) // moves + 2))
-        visited = np.empty(offsets[-1], dtype=np.int32)
-        source, _, target = (np.ascontiguousarray(column) for column in grid_moves(self.grid.n).T)
-
-        def walk(number: int, start: int, stop: int) -> None:
-            tables = (self.following, self.next, self.next_other, source, target, cells)
-            _walk(begun[start:stop], offsets[start:stop], *tables, visited, sources[number])
-
-        map_chunks(walk, count)
-        return CellPaths(visited, offsets, self.grid)
+        return CellPaths(*ragged.joined(map_chunks(walk, count)), self.grid)
 
 
 @kernel
@@ -104,47 +102,52 @@ def _alias(probabilities, threshold, other):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _alias_rows(weights, threshold, other):  # type: ignore[no-untyped-def]
-    share = np.empty(weights.shape[1])
-    for row in range(len(weights)):
-        total = 0.0
-        for weight in weights[row]:
-            total += weight
-        if total > 0.0:
-            for k in range(len(share)):
-                share[k] = weights[row, k] / total
-            _alias(share, threshold[row], other[row])
-        else:  # nothing can follow: no path comes here
-            threshold[row] = 1.0
-            other[row] = 0
-
-
-@kernel
-def _begin(first, first_other, begun, rng):  # type: ignore[no-untyped-def]
-    for walk in range(len(begun)):
+def _walk(rng, first, first_other, shift, step, scale, ending, end, backward, cells, sizes):  # type: ignore[no-untyped-def]
+    positions, _, _, size = backward.shape
+    chance, at = np.empty(8), 0
+    for walk in range(len(sizes)):
+        if at + positions + 1 > len(cells):
+            grown = np.empty(2 * len(cells), dtype=np.int32)
+            for k in range(at):
+                grown[k] = cells[k]
+            cells = grown
+        begun = at
         u = rng.random() * len(first)
-        k = int(u)
-        begun[walk] = k if u - k < first[k] else first_other[k]
-
-
-@kernel
-def _walk(begun, offsets, following, next_, next_other, source, target, cells, visited, rng):  # type: ignore[no-untyped-def]
-    moves = len(following)
-    for walk in range(len(begun)):
-        at = offsets[walk]
-        if begun[walk] < cells:
-            visited[at] = begun[walk]
-            continue
-        to_come, e = divmod(begun[walk] - cells, moves)
-        visited[at] = source[e]
-        visited[at + 1] = target[e]
-        at += 2
-        while to_come > 0:
-            to_come -= 1
-            u = rng.random() * 8
-            k = int(u)
-            if u - k >= next_[to_come, e, k]:
-                k = next_other[to_come, e, k]
-            e = following[e, k]
-            visited[at] = target[e]
+        state = int(u)
+        if u - state >= first[state]:
+            state = first_other[state]
+        if state < size:
+            cells[at] = state
             at += 1
+        else:
+            group, rest = divmod(state - size, 8 * size)
+            b, c = divmod(rest, size)
+            cells[at], cells[at + 1] = c - shift[b], c
+            at += 2
+            k = 1
+            while k < positions - 1:
+                left = rng.random() * backward[k, group, b, c]
+                left -= ending[k] * end[group, c]
+                if left < 0:
+                    break
+                for d in range(8):
+                    # A step off the map has no weight, and no cell either.
+                    weight = step[d, b, c]
+                    chance[d] = weight * backward[k + 1, group, d, c + shift[d]] if weight > 0 else 0.0
+                left *= scale[k + 1]
+                following = -1
+                for d in range(8):
+                    if chance[d] > 0:
+                        following = d
+                        left -= chance[d]
+                        if left < 0:
+                            break
+                if following < 0:
+                    break
+                b = following
+                c += shift[b]
+                cells[at] = c
+                at += 1
+                k += 1
+        sizes[walk] = at - begun
+    return cells[:at]

@@ -21,7 +21,7 @@ from ldptrace.core.arrays import Floats, Ints, Ints32
 from ldptrace.core.kernels import kernel
 from ldptrace.core.paths import CellPaths, direction_of, districts_of, link_items, move_items
 from ldptrace.models.path.graph import TURN
-from ldptrace.models.path.messages import Layout
+from ldptrace.models.path.potentials import Layout
 from ldptrace.protocol.lattice import TURNS, link_count, move_count
 
 

@@ -19,7 +19,7 @@ from ldptrace.models.observation import Observation
 from ldptrace.models.pairs import districts_in, pair_components
 from ldptrace.models.path.components import components
 from ldptrace.models.path.graph import MoveGraph
-from ldptrace.models.path.messages import Layout
+from ldptrace.models.path.potentials import Layout
 from ldptrace.models.prior import Prior, PriorComponent
 from ldptrace.models.routes.answers import PathTables, different
 from ldptrace.models.routes.ends import MARKS, Ends, end_components

@@ -7,31 +7,22 @@ from typing import ClassVar
 import numpy as np
 
 from ldptrace.core.arrays import Floats, Ints
-from ldptrace.models.path.answers.base import Features, PathAnswer
+from ldptrace.models.path.answers.base import PathAnswer
+from ldptrace.models.path.features import Features
 from ldptrace.models.path.graph import MoveGraph
-from ldptrace.models.path.messages import Messages
-from ldptrace.models.path.moments import Moments
+from ldptrace.models.path.potentials import Layout
 
 
 class LengthAnswer(PathAnswer):
     """The distribution of the number of cells is a part of the model itself."""
 
     name: ClassVar[str] = "length"
-    needs_pairs: ClassVar[bool] = False
-
-    def expected(self, messages: Messages, weight: Floats) -> Floats:
-        return weight
-
-    def jacobian(self, moments: Moments) -> Floats:
-        length = moments.length
-        others = np.zeros((len(length), moments.messages.features.shape[1]))
-        return np.hstack([others, np.diag(length) - np.outer(length, length)])
 
     def pooled(self, graph: MoveGraph, features: Features) -> Floats:
         raise NotImplementedError("the number of cells is not made of features")
 
-    def unpooled(self, graph: MoveGraph, items: Floats) -> Features:
-        return Features.zero(graph)
+    def unpooled(self, graph: MoveGraph, layout: Layout, items: Floats) -> Features:
+        return Features.zero(graph, layout.districts)
 
-    def pools(self, graph: MoveGraph, lengths: int) -> Ints:
-        return np.arange(lengths)
+    def pools(self, graph: MoveGraph, layout: Layout) -> Ints:
+        return np.arange(layout.lengths)

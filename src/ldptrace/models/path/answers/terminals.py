@@ -6,42 +6,30 @@ from dataclasses import replace
 from typing import ClassVar
 
 from ldptrace.core.arrays import Floats
-from ldptrace.models.path.answers.base import Features, PathAnswer
+from ldptrace.models.path.answers.base import PathAnswer
+from ldptrace.models.path.features import Features
 from ldptrace.models.path.graph import MoveGraph
-from ldptrace.models.path.messages import Messages
-from ldptrace.models.path.moments import Moments
+from ldptrace.models.path.potentials import Layout
 
 
 class StartAnswer(PathAnswer):
     name: ClassVar[str] = "start"
 
-    def expected(self, messages: Messages, weight: Floats) -> Floats:
-        return weight @ messages.starts
-
-    def jacobian(self, moments: Moments) -> Floats:
-        return moments.start_rows
-
     def pooled(self, graph: MoveGraph, features: Features) -> Floats:
         return features.start
 
-    def unpooled(self, graph: MoveGraph, items: Floats) -> Features:
-        return replace(Features.zero(graph), start=items)
+    def unpooled(self, graph: MoveGraph, layout: Layout, items: Floats) -> Features:
+        return replace(Features.zero(graph, layout.districts), start=items)
 
 
 class EndAnswer(PathAnswer):
     name: ClassVar[str] = "end"
 
-    def expected(self, messages: Messages, weight: Floats) -> Floats:
-        return weight @ messages.ends
-
-    def jacobian(self, moments: Moments) -> Floats:
-        return moments.end_rows
-
     def pooled(self, graph: MoveGraph, features: Features) -> Floats:
         return features.end
 
-    def unpooled(self, graph: MoveGraph, items: Floats) -> Features:
-        return replace(Features.zero(graph), end=items)
+    def unpooled(self, graph: MoveGraph, layout: Layout, items: Floats) -> Features:
+        return replace(Features.zero(graph, layout.districts), end=items)
 
 
 class TerminalsAnswer(PathAnswer):
@@ -49,17 +37,8 @@ class TerminalsAnswer(PathAnswer):
 
     name: ClassVar[str] = "terminals"
 
-    def expected(self, messages: Messages, weight: Floats) -> Floats:
-        return weight @ messages.starts + weight @ messages.ends
-
-    def jacobian(self, moments: Moments) -> Floats:
-        return moments.start_rows + moments.end_rows
-
-    def repeats(self, moments: Moments, both: Floats) -> Floats | None:
-        return moments.start_and_end.diagonal()
-
     def pooled(self, graph: MoveGraph, features: Features) -> Floats:
         return features.start + features.end
 
-    def unpooled(self, graph: MoveGraph, items: Floats) -> Features:
-        return replace(Features.zero(graph), start=items, end=items)
+    def unpooled(self, graph: MoveGraph, layout: Layout, items: Floats) -> Features:
+        return replace(Features.zero(graph, layout.districts), start=items, end=items)

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import numpy as np
+
+from ldptrace.core.paths import districts_of
+from ldptrace.models.path.features import Features
+from ldptrace.models.path.graph import MoveGraph
+from ldptrace.models.path.potentials import Layout, Weights, base_length, shifted
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.lattice import TURNS
+
+GRAPH = MoveGraph(Grid((0, 0, 1, 1), 3))
+LAYOUT = Layout(GRAPH.cells, GRAPH.moves, 7, 2, GRAPH.bends)
+
+
+def test_the_kinds_of_potentials_fill_the_vector() -> None:
+    kinds = ("start", "end", "move", "turn", "length", "pair", "bend")
+    covered = np.concatenate([np.arange(LAYOUT.size)[getattr(LAYOUT, kind)] for kind in kinds])
+    assert np.array_equal(covered, np.arange(LAYOUT.size))
+    assert LAYOUT.turn.stop - LAYOUT.turn.start == TURNS
+    assert Layout(GRAPH.cells, GRAPH.moves, 7).size == LAYOUT.pair.start
+
+
+def test_without_potentials_a_path_is_a_random_walk() -> None:
+    weights = Weights.of(GRAPH, LAYOUT, np.zeros(LAYOUT.size))
+    out = np.diff(GRAPH.first)
+    np.testing.assert_allclose(weights.move.sum(axis=0), 1.0)
+    np.testing.assert_allclose(weights.move[GRAPH.direction, GRAPH.source], 1 / out[GRAPH.source])
+    np.testing.assert_allclose(weights.step.sum(axis=0), 1.0)
+
+
+def test_a_path_begins_in_the_district_of_its_first_cell() -> None:
+    weights = Weights.of(GRAPH, LAYOUT, np.random.default_rng(1).normal(size=LAYOUT.size))
+    assert np.array_equal(np.argmax(weights.start > 0, axis=0), districts_of(3, 2))
+    assert ((weights.start > 0).sum(axis=0) == 1).all()
+
+
+def test_gathering_is_the_transpose_of_what_a_path_adds_up(rng: np.random.Generator) -> None:
+    x = rng.normal(size=LAYOUT.size)
+    x[LAYOUT.length] = 0
+    along = LAYOUT.along(GRAPH, x)
+    # A bend off the grid is none, so nothing can count it.
+    inside = np.broadcast_to(GRAPH.bend >= 0, along.bends.shape)
+    features = Features(*(rng.random(block.shape) for block in along.blocks()))
+    features.bends[~inside] = 0
+    apart = sum(float((a * b).sum()) for a, b in zip(along.blocks(), features.blocks(), strict=True))
+    np.testing.assert_allclose(x @ LAYOUT.gathered(GRAPH, features), apart)
+
+
+def test_a_common_factor_changes_nothing() -> None:
+    x = np.random.default_rng(1).normal(size=LAYOUT.size)
+    raised = x.copy()
+    raised[LAYOUT.start] += 7.0
+    assert np.allclose(Weights.of(GRAPH, LAYOUT, x).start, Weights.of(GRAPH, LAYOUT, raised).start)
+    assert shifted(np.array([1.0, 1000.0])).max() == 0.0
+
+
+def test_lengths_fall_off_with_the_size_of_the_grid() -> None:
+    chance = np.exp(base_length(6, 200))
+    mean = (chance * np.arange(200)).sum() / chance.sum()
+    assert 0.5 * 6 < mean < 0.8 * 6
