@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sys
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from ldptrace.core.arrays import Floats, Ints
 
 # Rows up to which matrices are arrays.
 SMALL = 600
+# Smooth patterns are kept up to this share of their largest eigenvalue.
+_SPECTRUM = 1e-3
 # Rows up to which a triangle is inverted as if it were any matrix.
 _LEAF = 64
 
@@ -90,3 +93,31 @@ def _triangle_inverse(lower: Floats) -> Floats:
     second = inverse[half:, half:] = _triangle_inverse(lower[half:, half:])
     inverse[half:, :half] = -second @ (lower[half:, :half] @ first)
     return inverse
+
+
+def smooth(i: NDArray[Any], j: NDArray[Any], reach: float) -> Floats:
+    """B with B @ B.T nearly a covariance that falls off with distance, over `reach` places.
+
+    The places are all pairs of some i and some j, each one apart, perhaps several times, so it is made of one for
+    each axis.
+    """
+    places = [np.asarray(values - values.min(), dtype=np.int64) for values in (i, j)]
+    roots = [_axis_root(int(place.max()) + 1, reach) for place in places]
+    times = len(i) // (len(roots[0]) * len(roots[1]))
+    sizes = np.outer(*((root**2).sum(axis=0) for root in roots)) * times
+    first, second = np.nonzero(sizes > _SPECTRUM * sizes.max())
+    return roots[0][places[0]][:, first] * roots[1][places[1]][:, second]
+
+
+@lru_cache(maxsize=8)
+def _axis_root(count: int, reach: float) -> Floats:
+    """The same for a number of places along one axis."""
+    place = np.arange(count)
+    return root_of(np.exp(-0.5 * (np.subtract.outer(place, place) / reach) ** 2), 0.0)
+
+
+def root_of(covariance: Floats, spectrum: float = _SPECTRUM) -> Floats:
+    """B with B @ B.T nearly the covariance, few columns."""
+    values, vectors = np.linalg.eigh(covariance)
+    large = values > spectrum * values[-1]
+    return vectors[:, large] * np.sqrt(values[large])

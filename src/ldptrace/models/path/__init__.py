@@ -1,11 +1,11 @@
 """The calibrated maximum-entropy path model; `docs/explanation/path-model.md` is its mathematics.
 
-graph        the moves of the grid as states of a chain
+graph        the moves of the grid, and how they follow each other
+features     what paths consist of, as far as the model tells
 potentials   the log-potentials x and the path weights they make
-messages     forward and backward sums over all paths
-moments      second moments, rows of the Jacobian
-answers/     what is expected of each question, one class each
-expectation  the model at given potentials: all expected answers and their Jacobian
+passes       forward and backward sums over all paths
+answers/     what the items of each question are made of, one class each
+flow         the model at given potentials: all expected answers, and products with their Jacobian
 components   the prior's components B_g
 sampler      paths drawn exactly
 model        PathModel: fit, sample, explain, save, load

@@ -6,14 +6,14 @@ Both ends of a trip like the same places, a road is driven both ways, neighbouri
 
 from __future__ import annotations
 
-from functools import lru_cache
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ldptrace.core.arrays import Floats, Ints
-from ldptrace.models.linear import SMALL, matrix_of
+from ldptrace.models.linear import SMALL, matrix_of, root_of, smooth
+from ldptrace.models.pairs import pair_components
 from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.potentials import Layout
 from ldptrace.models.prior import PriorComponent
@@ -23,8 +23,6 @@ from ldptrace.protocol.lattice import TURNS
 # (docs/lab/path-model.md), but a tenth at most: with larger ones a fit follows answers that are nothing but noise.
 # How far they may be off, as the standard deviation of the logarithm.
 _SPREAD = 2.0
-# Smooth components are kept up to this share of their largest eigenvalue.
-_SPECTRUM = 1e-3
 
 
 def components(graph: MoveGraph, layout: Layout) -> tuple[PriorComponent, ...]:
@@ -82,24 +80,18 @@ def components(graph: MoveGraph, layout: Layout) -> tuple[PriorComponent, ...]:
 
 
 def _pair_components(layout: Layout) -> tuple[PriorComponent, ...]:
-    """Pairs of districts: how far apart they are, both ways alike, districts near each other alike, each pair alone."""
+    """Pairs of districts as in every model, and pairs that are equally far apart: moves know no distance."""
     k = layout.districts
     if not k:
         return ()
-    i, j = np.divmod(np.arange(k * k), k)
-    aside, along = (np.abs(np.subtract.outer(place, place)).ravel() for place in (i, j))
-    first, last = (place.ravel() for place in np.indices((k * k, k * k)))
-    both_ways = _indicator(np.minimum(first, last) * k * k + np.maximum(first, last), k**4)
-    near = smooth(i, j, _reach(k))
-    parts = {
-        "pair, distance": _indicator(aside * k + along, k * k),
-        "pair, smooth": np.kron(near, near),
-        "pair, both ways": both_ways[:, np.asarray(both_ways.sum(axis=0)).ravel() > 0],
-        "pair": _own(k**4),
-    }
+    i, j = (np.abs(np.subtract.outer(place, place)).ravel() for place in np.divmod(np.arange(k * k), k))
+    parts = pair_components(k, 1 / 3)
+    parts = (replace(parts[0], name="pairs, distance", basis=_indicator(i * k + j, k * k)), *parts)
     return tuple(
-        PriorComponent(name, _placed(block, layout.pair, layout), 0.1, _SPREAD, needs="pairs")
-        for name, block in parts.items()
+        replace(
+            part, basis=_placed(part.basis, layout.pair, layout), variance=0.1, spread=_SPREAD, needs="pairs"
+        )
+        for part in parts
     )
 
 
@@ -128,10 +120,10 @@ def _length_components(layout: Layout) -> tuple[PriorComponent, ...]:
     trend = np.stack([length, np.log(length), length**2], axis=1)
     trend = (trend - trend.mean(axis=0)) / trend.std(axis=0)
     distance = np.log(length)[:, None] - np.log(length)
-    smooth = np.exp(-0.5 * (distance / 0.5) ** 2)
+    near = np.exp(-0.5 * (distance / 0.5) ** 2)
     return (
         PriorComponent("length, trend", _placed(trend, layout.length, layout), 1.0, fixed=True),
-        PriorComponent("length, smooth", _placed(_root(smooth), layout.length, layout), 0.1, _SPREAD),
+        PriorComponent("length, smooth", _placed(root_of(near), layout.length, layout), 0.1, _SPREAD),
         PriorComponent("length", _placed(_own(layout.lengths), layout.length, layout), 0.02, _SPREAD),
     )
 
@@ -149,7 +141,7 @@ def _placed(block: Any, rows: slice, layout: Layout) -> Any:
     """The block in the given rows of the vector of all potentials, zeros elsewhere."""
     if layout.size <= SMALL:
         matrix = np.zeros((layout.size, block.shape[1]))
-        matrix[rows] = block
+        matrix[rows] = block if isinstance(block, np.ndarray) else block.toarray()
         return matrix
     at, column = block.nonzero()
     entries = np.asarray(block[at, column]).ravel()
@@ -159,31 +151,3 @@ def _placed(block: Any, rows: slice, layout: Layout) -> Any:
 def _reach(n: int) -> float:
     """Over which distance cells are alike: a third of the grid's side."""
     return max(1.0, n / 3)
-
-
-def smooth(i: NDArray[Any], j: NDArray[Any], reach: float) -> Floats:
-    """B with B @ B.T nearly a covariance that falls off with distance, over `reach` places.
-
-    The places are all pairs of some i and some j, each one apart, perhaps several times, so it is made of one for
-    each axis.
-    """
-    places = [np.asarray(values - values.min(), dtype=np.int64) for values in (i, j)]
-    roots = [_axis_root(int(place.max()) + 1, reach) for place in places]
-    times = len(i) // (len(roots[0]) * len(roots[1]))
-    sizes = np.outer(*((root**2).sum(axis=0) for root in roots)) * times
-    first, second = np.nonzero(sizes > _SPECTRUM * sizes.max())
-    return roots[0][places[0]][:, first] * roots[1][places[1]][:, second]
-
-
-@lru_cache(maxsize=8)
-def _axis_root(count: int, reach: float) -> Floats:
-    """The same for a number of places along one axis."""
-    place = np.arange(count)
-    return _root(np.exp(-0.5 * (np.subtract.outer(place, place) / reach) ** 2), 0.0)
-
-
-def _root(covariance: Floats, spectrum: float = _SPECTRUM) -> Floats:
-    """B with B @ B.T nearly the covariance, few columns."""
-    values, vectors = np.linalg.eigh(covariance)
-    large = values > spectrum * values[-1]
-    return vectors[:, large] * np.sqrt(values[large])

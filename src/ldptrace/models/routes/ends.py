@@ -15,7 +15,7 @@ from scipy.ndimage import gaussian_filter
 from scipy.sparse import csr_array, diags_array, hstack, vstack
 
 from ldptrace.core.arrays import Flags, Floats, Ints32
-from ldptrace.models.path.components import smooth
+from ldptrace.models.linear import smooth
 from ldptrace.models.prior import Prior, PriorComponent
 from ldptrace.protocol.grid import Grid
 from ldptrace.roads.classes import STREET, class_rank
