@@ -14,6 +14,7 @@ from datetime import date as Date
 from pathlib import Path
 from typing import Any, Literal
 
+from ldptrace.core.atomic import check_folder, is_folder
 from ldptrace.core.drawing import Drawing, OffStreets, Points
 from ldptrace.core.reading import CUT, Outside
 from ldptrace.core.running import Mode, Running, UnitName
@@ -24,7 +25,6 @@ from ldptrace.engines.base import Crowd, Draw, Made
 from ldptrace.engines.opening import open_crowd
 from ldptrace.errors import DataWarning, InputError, NoiseWarning, PrivacyWarning
 from ldptrace.io.account import Account
-from ldptrace.io.atomic import check_folder, is_folder
 from ldptrace.io.formats import for_writing
 from ldptrace.methods import DEFAULT, Job, Method, Synthesis
 from ldptrace.methods.pilot import Pilot, run_pilot

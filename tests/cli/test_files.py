@@ -1,15 +1,21 @@
 from __future__ import annotations
 
+import errno
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from cli_kit import status
 from ldptrace.cli import application
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
+from ldptrace.evaluation.scorecard import Scorecard
 from ldptrace.io import read, write
+from ldptrace.io.parquet import Writer
 
 LINES = Trajectories(
     [13.40, 13.41, 13.42, 13.5], [52.5, 52.51, 52.52, 52.6], [0, 3, 4], t=[0, 15, 5000, 7], crs="EPSG:4326"
@@ -109,3 +115,60 @@ def test_whose_trips_they_may_be_is_asked(tmp_path: Path) -> None:
     out, _ = run("inspect", path, "--user", "taxi_id")
     assert "users        2 (column taxi_id)" in out
     assert "repeats" not in out
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="the system has no such signal")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_that_ends_the_program_leaves_no_hidden_file(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    number: int,
+    code: int,
+) -> None:
+    source, target = tmp_path / "a.csv", tmp_path / "b.parquet"
+    source.write_text("id,x,y\n1,0,0\n1,1,1\n")
+    target.write_text("old")
+    before = signal.getsignal(number)
+
+    def half(writer: Writer, _: Trajectories) -> None:
+        writer._path.write_text("half")
+        os.kill(os.getpid(), number)
+
+    monkeypatch.setattr(Writer, "write", half)
+    assert status("convert", source, target) == code
+    assert capsys.readouterr().err.splitlines()[-1] == "stopped"
+    assert target.read_text() == "old"
+    assert {path.name for path in tmp_path.iterdir()} == {"a.csv", "b.parquet"}
+    assert signal.getsignal(number) is before
+
+
+def test_all_files_of_a_command_stay_or_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Files that were already written go, and replaced ones come back, if a later file does not fit on the disk."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    promise = tmp_path / "card.json"
+    for name in ("real.csv", "syn.csv"):
+        (tmp_path / name).write_text(
+            "id,x,y\n" + "".join(f"{k},{k % 5},{k % 3}\n{k},1,2\n" for k in range(20))
+        )
+    promise.write_text("old")
+    monkeypatch.setattr(Scorecard, "to_tex", full)
+    files = (tmp_path / "real.csv", tmp_path / "syn.csv")
+    arguments = (
+        "--json",
+        promise,
+        "--csv",
+        tmp_path / "card.csv",
+        "--tex",
+        tmp_path / "card.tex",
+        "--no-attacks",
+    )
+    assert status("evaluate", *files, *arguments) == 2
+    assert "No space left on device" in capsys.readouterr().err.splitlines()[-1]
+    assert promise.read_text() == "old"
+    assert {path.name for path in tmp_path.iterdir()} == {"real.csv", "syn.csv", "card.json"}

@@ -6,8 +6,12 @@ Heavy imports are made inside the functions, so that `ldptrace --help` starts fa
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,8 +24,12 @@ from ldptrace.errors import LdptraceError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-# Exit status after Ctrl-C.
+# Exit status after Ctrl-C, and after other signals that end a program.
 STOPPED = 130
+ENDED = {signal.SIGTERM: 143, **({signal.SIGHUP: 129} if hasattr(signal, "SIGHUP") else {})}
+# Servers handle signals themselves and keep what they wrote. What a device gave away stays in its ledger, so its report
+# stays too.
+LASTING = frozenset({"serve", "shuffle", "fleet", "campaign", "report"})
 # Idle threads of the linear algebra wait at full speed for 2^26 ticks of the clock before they sleep, and most of a
 # command has no work for them. After 2^20 ticks, half a millisecond, they leave the processors to others.
 WAIT = ("OPENBLAS_THREAD_TIMEOUT", "20")
@@ -45,6 +53,10 @@ AREAS = {
     "shuffle": ("shuffle",),
     "fleet": ("fleet",),
 }
+
+
+# Commands of which all files stay or none.
+WHOLE = frozenset(name for commands in AREAS.values() for name in commands) - LASTING
 
 
 def application(command: str | None = None) -> typer.Typer:
@@ -119,8 +131,11 @@ def main() -> None:
         with warnings.catch_warnings():
             # For people: no file names and line numbers.
             warnings.showwarning = lambda message, *_, **__: _say(f"warning: {message}")
-            run = application(next(iter(sys.argv[1:]), None))
-            sys.exit(run(prog_name="ldptrace", standalone_mode=False))
+            command = next(iter(sys.argv[1:]), None)
+            run = application(command)
+            with _whole() if command in WHOLE else nullcontext():
+                status = run(prog_name="ldptrace", standalone_mode=False)
+            sys.exit(status)
     except UsageError as error:
         said = sentence(error, sys.argv)
         if said:
@@ -142,10 +157,31 @@ def main() -> None:
         sys.exit(2)
     except (KeyboardInterrupt, SystemExit) as stop:
         # Typer makes an exit of Ctrl-C, without a word.
-        if isinstance(stop, SystemExit) and stop.code != STOPPED:
+        code = stop.code if isinstance(stop, SystemExit) else STOPPED
+        if code not in (STOPPED, *ENDED.values()):
             raise
         _say("stopped")
-        sys.exit(STOPPED)
+        sys.exit(code)
+
+
+@contextmanager
+def _whole() -> Iterator[None]:
+    """Let a command write all of its files or none, also if a signal ends it."""
+    from ldptrace.core.atomic import together
+
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        before = {number: signal.signal(number, _ended) for number in ENDED}
+    try:
+        with together():
+            yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _ended(number: int, frame: object) -> None:
+    sys.exit(ENDED[signal.Signals(number)])
 
 
 def _say(message: str) -> None:

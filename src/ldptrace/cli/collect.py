@@ -111,6 +111,7 @@ def report(
     records in the ledger that the person takes part. Each later call writes a report about one trip in the time window
     that ended last. If no answer is due, the command prints when the next answer is due.
     """
+    from ldptrace.core.atomic import atomic_path
     from ldptrace.device import Ledger, Reporter
     from ldptrace.device.explanation import (
         explain_asking,
@@ -119,7 +120,6 @@ def report(
         explain_spent,
         plan_words,
     )
-    from ldptrace.io.atomic import atomic_path
 
     if not (explain or sent or output is not None):
         raise InputError("say what to do: -o FILE writes the report, --explain shows what it would be")
@@ -218,9 +218,9 @@ def tally(
 
     With --engine spark, REPORTS are files, folders or patterns that Spark can read.
     """
+    from ldptrace.core.atomic import atomic_path
     from ldptrace.core.words import count
     from ldptrace.curator.tally import findings
-    from ldptrace.io.atomic import atomic_path
     from ldptrace.protocol.problems import Problem
 
     chosen = read_plan(plan)

@@ -83,7 +83,7 @@ def check_outputs(
     outputs: Iterable[Path | None], inputs: Iterable[Path] = (), *, force: bool | None = None
 ) -> None:
     """Raise an error before the work begins if an output cannot be written or would replace an input."""
-    from ldptrace.io.atomic import STDOUT, check_output
+    from ldptrace.core.atomic import STDOUT, check_output
 
     given = [path for path in outputs if path is not None]
     if [str(path) for path in given].count(STDOUT) > 1:
@@ -108,7 +108,7 @@ def read_as(path: Path, reader: Callable[[bytes], Document]) -> Document:
 
 def write_text(text: str, output: Path | None, *, end: str = "\n") -> None:
     """Write a document to a file, or to standard output if no file is given."""
-    from ldptrace.io.atomic import atomic_path
+    from ldptrace.core.atomic import atomic_path
 
     with atomic_path(output or "-") as temporary:
         temporary.write_text(text + end, encoding="utf-8")

@@ -40,6 +40,7 @@ def demo(
     import numpy as np
     from rich.console import Console
 
+    from ldptrace.core.atomic import make_folder
     from ldptrace.evaluation import evaluate
     from ldptrace.generators import city_traffic
     from ldptrace.io import write
@@ -50,7 +51,7 @@ def demo(
     from ldptrace.synthesis import run
 
     epsilon_fraction(epsilon)
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     with Progress() as stages:
         with stages(f"generate a city and {users:,} trips"):
             traffic = city_traffic(seed)
@@ -102,7 +103,7 @@ def picture(sets: dict[str, Trajectories], roads: RoadNetwork, path: Path) -> No
     import numpy as np
     from matplotlib.collections import LineCollection
 
-    from ldptrace.io.atomic import atomic_path
+    from ldptrace.core.atomic import atomic_path
 
     x0, y0, x1, y1 = roads.bounds()
     streets = np.stack(

@@ -160,9 +160,9 @@ def _generate(
 ) -> None:
     import numpy as np
 
+    from ldptrace.core.atomic import atomic_path
     from ldptrace.generators.picture import check_picture, draw
     from ldptrace.io import write
-    from ldptrace.io.atomic import atomic_path
     from ldptrace.io.formats import for_writing
     from ldptrace.roads.writer import check_folder, write_roads
 

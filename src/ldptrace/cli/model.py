@@ -96,9 +96,9 @@ def sample(
 
     import numpy as np
 
+    from ldptrace.core.atomic import check_folder, is_folder
     from ldptrace.core.words import count as counted
     from ldptrace.engines.local import Local
-    from ldptrace.io.atomic import check_folder, is_folder
     from ldptrace.io.formats import for_writing
     from ldptrace.methods.release import Release
 

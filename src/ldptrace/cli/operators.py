@@ -235,7 +235,7 @@ def export(
 
 def _release(session: Session, name: str, output: Path, number: int | None = None) -> int:
     """Write the files of one release, or its trips in one format. Returns the number of files."""
-    from ldptrace.io.atomic import atomic_path
+    from ldptrace.core.atomic import atomic_path
     from ldptrace.server import releases, views
 
     wanted = {output: f"synthetic{output.suffix}"}
@@ -269,7 +269,7 @@ def _windows(session: Session, campaign: Campaign, output: Path) -> int:
 
 def _tallies(session: Session, campaign: Campaign, output: Path) -> int:
     """Write the plans of the rounds that were opened, and the tallies with enough reports."""
-    from ldptrace.io.atomic import atomic_path
+    from ldptrace.core.atomic import atomic_path
     from ldptrace.server import tallies
 
     texts = {

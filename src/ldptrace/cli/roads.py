@@ -47,7 +47,7 @@ def roads(
 
     The command keeps only the largest connected part of the network, and prints how much of the network it omits.
     """
-    from ldptrace.io.atomic import atomic_path
+    from ldptrace.core.atomic import atomic_path
     from ldptrace.roads import explain_roads, read_roads, write_roads
     from ldptrace.roads.summary import facts
     from ldptrace.roads.writer import FORMATS, LINES, draw

@@ -73,7 +73,7 @@ def synthesize(
     The command simulates one device for each trip. If the input has a column of user ids, the command simulates one
     device for each user, and draws one of the user's trips at random.
     """
-    from ldptrace.io.atomic import is_folder
+    from ldptrace.core.atomic import is_folder
     from ldptrace.synthesis import run
 
     settings = Settings.of(**given, options=parse_options(option or []))

@@ -9,11 +9,15 @@ Shapefile, and with the driver of this format alone.
 
 from __future__ import annotations
 
+import errno
+import os
+import sqlite3
 import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +27,7 @@ from numpy.typing import NDArray
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
+from ldptrace.core.atomic import fullness
 from ldptrace.core.crs import WGS84
 from ldptrace.core.extras import needed
 from ldptrace.core.values import pc
@@ -215,13 +220,43 @@ def write_lines(
     with warnings.catch_warnings():
         # Some networks have no coordinate system.
         warnings.filterwarnings("ignore", "'crs' was not provided")
+        # In memory, because the library does not report that the last part did not fit on the disk.
+        written = BytesIO()
         pyogrio.write_arrow(
-            *(table, path, name),
+            *(table, written, name),
             driver="GPKG",
             geometry_name="geometry",
             geometry_type="LineString",
             crs=crs,
         )
+    path.write_bytes(written.getvalue())
+
+
+def check_geopackage(path: Path, rows: Mapping[str, int]) -> None:
+    """Raise an error of the system unless a file that was just written holds these layers with these numbers of rows.
+
+    GDAL reports no error if the last part of a file did not fit on the disk.
+    """
+    try:
+        with closing(sqlite3.connect(path)) as database:
+            (sound,) = database.execute("PRAGMA integrity_check").fetchone()
+            layers = database.execute("SELECT table_name, column_name FROM gpkg_geometry_columns").fetchall()
+            held, indexed = (
+                {
+                    name[0]: database.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0]
+                    for name, table in names
+                }
+                for names in (
+                    [(layer, layer[0]) for layer in layers],
+                    [(layer, "rtree_{}_{}".format(*layer)) for layer in layers],
+                )
+            )
+        whole = sound == "ok" and held == indexed == dict(rows)
+    except sqlite3.Error:
+        whole = False
+    if not whole:
+        code = fullness(path) or errno.EIO
+        raise OSError(code, os.strerror(code))
 
 
 # The drivers that are meant, by GDAL's names, with the bytes that their files begin with: where, and which.

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ldptrace.core.arrays import Flags, Ints
+from ldptrace.core.atomic import PART, atomic_folder, atomic_path, is_folder, is_stream, part_name, together
 from ldptrace.core.parallel import CHUNK, chunks, map_ordered, threads
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.times import are_dates
@@ -23,7 +24,6 @@ from ldptrace.curator.tally import Tally
 from ldptrace.engines.base import Aside, Crowd, Draw, Engine, S, T, Work, cuts, in_blocks, joined
 from ldptrace.io.account import Account, Parsed
 from ldptrace.io.assembly import hashed
-from ldptrace.io.atomic import PART, atomic_folder, atomic_path, is_folder, is_stream, part_name
 from ldptrace.io.batches import Batches
 from ldptrace.io.formats import Writer, for_writing
 from ldptrace.io.parquet import Writer as ParquetWriter
@@ -278,10 +278,11 @@ def write_parts(
 ) -> int:
     """Write sets one after the other to one file, with consecutive numbers. Returns the number of trajectories."""
     kind = for_writing(target, format)
-    with atomic_path(target) as temporary, kind.open(temporary) as writer:
-        count = _write(writer, parts, 0, labels)
-    if not is_stream(target):
-        write_beside(target, None if kind.holds_promise else labels["provenance"])
+    with together():
+        with atomic_path(target) as temporary, kind.open(temporary) as writer:
+            count = _write(writer, parts, 0, labels)
+        if not is_stream(target):
+            write_beside(target, None if kind.holds_promise else labels["provenance"])
     return count
 
 

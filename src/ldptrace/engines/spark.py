@@ -27,12 +27,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ldptrace.core.atomic import PART, atomic_folder, atomic_path, part_name
 from ldptrace.core.parallel import CHUNK, chunks, map_ordered
 from ldptrace.engines.base import Draw, Engine, T
 from ldptrace.engines.local import write_parquet
 from ldptrace.errors import InputError
 from ldptrace.io import parquet
-from ldptrace.io.atomic import PART, atomic_folder, atomic_path, part_name
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

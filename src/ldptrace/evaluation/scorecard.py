@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ldptrace import pages
+from ldptrace.core.atomic import atomic_path
 from ldptrace.core.extras import needed
 from ldptrace.evaluation.figures import Figures
 from ldptrace.evaluation.metrics import METRICS, Metric, Value
@@ -22,7 +23,6 @@ from ldptrace.evaluation.results import SetResult, attack_table, attacks_documen
 from ldptrace.evaluation.texts import csv_text, json_text, metric_rows, number_text, plain, tex_text
 from ldptrace.evaluation.values import ALL_METRICS
 from ldptrace.evaluation.verdict import best, judged, on_common_scale
-from ldptrace.io.atomic import atomic_path
 from ldptrace.protocol.grid import Grid
 
 FORMAT, VERSION = "ldptrace-scorecard", 1

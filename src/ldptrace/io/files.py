@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ldptrace.core import layers
+from ldptrace.core.atomic import atomic_path, is_stream, together
 from ldptrace.core.crs import WGS84, transform
 from ldptrace.core.reading import CUT, Names, Outside, Reading
 from ldptrace.core.trajectories import Trajectories
@@ -18,7 +19,6 @@ from ldptrace.core.words import count
 from ldptrace.errors import DataWarning, InputError, NothingUsable
 from ldptrace.io import csv, formats, geojson, parquet
 from ldptrace.io.account import Account, Owners, Parsed, in_memory, naming
-from ldptrace.io.atomic import atomic_path, is_stream
 from ldptrace.io.clean import clean
 from ldptrace.io.formats import STDIN, files_of
 from ldptrace.io.provenance import read_beside, write_beside
@@ -113,10 +113,11 @@ def write(trajectories: Any, path: PathLike, *, format: str | None = None) -> No
     if empty:
         said = f"{count(empty, 'trajectory')} without points {'has' if empty == 1 else 'have'} no row in {target}"
         warnings.warn(said, DataWarning, stacklevel=2)
-    with atomic_path(target) as temporary, kind.open(temporary) as writer:
-        writer.write(trajectories)
-    if not is_stream(target):
-        write_beside(target, None if kind.holds_promise else trajectories.provenance)
+    with together():
+        with atomic_path(target) as temporary, kind.open(temporary) as writer:
+            writer.write(trajectories)
+        if not is_stream(target):
+            write_beside(target, None if kind.holds_promise else trajectories.provenance)
 
 
 def trajectories_of(data: Any, reading: Reading | None = None) -> Trajectories:

@@ -14,12 +14,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, Self
 
+from ldptrace.core.atomic import is_stream
 from ldptrace.core.columns import find_columns
 from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io.account import Parsed
-from ldptrace.io.atomic import is_stream
 from ldptrace.io.provenance import BESIDE
 from ldptrace.io.text import encoding_of, natural, read_head
 

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ldptrace.core.atomic import atomic_path, remove
 from ldptrace.errors import FormatError, PlanError
-from ldptrace.io.atomic import atomic_path
 from ldptrace.protocol.canonical import dumps
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.words import explain
@@ -66,7 +66,7 @@ def write_beside(path: Path, provenance: Provenance | None) -> None:
     target = beside(path)
     if provenance is None:
         if target.is_file() and not target.is_symlink():
-            target.unlink()
+            remove(target)
         return
     document = {
         "format": FORMAT,

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ldptrace.core.area import Land
 from ldptrace.core.arrays import Floats
+from ldptrace.core.atomic import atomic_path
 from ldptrace.core.crs import scale_of
 from ldptrace.core.drawing import Points
 from ldptrace.core.parallel import chunks, map_chunks
@@ -25,7 +26,6 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import Style, place, respace
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
-from ldptrace.io.atomic import atomic_path
 from ldptrace.models.observation import Match, Share, beside_map
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan

@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from ldptrace.core.atomic import atomic_path, together
 from ldptrace.errors import InputError
-from ldptrace.io.atomic import atomic_path
 from ldptrace.io.provenance import KEY, to_text, write_beside
 
 
@@ -23,16 +23,17 @@ def checked_target(path: str | Path, what: str, extensions: Sequence[str]) -> Pa
 
 def write_table(table: pa.Table, target: Path, promise: Mapping[str, Any] | None) -> None:
     """Write a table as Parquet, with the privacy promise in the file, or as CSV, with the promise in a second file."""
-    with atomic_path(target) as temporary:
-        if target.suffix == ".parquet":
-            import pyarrow.parquet as pq
+    with together():
+        with atomic_path(target) as temporary:
+            if target.suffix == ".parquet":
+                import pyarrow.parquet as pq
 
-            if promise is not None:
-                table = table.replace_schema_metadata({KEY: to_text(promise)})
-            pq.write_table(table, temporary)
-        else:
-            import pyarrow.csv as pc
+                if promise is not None:
+                    table = table.replace_schema_metadata({KEY: to_text(promise)})
+                pq.write_table(table, temporary)
+            else:
+                import pyarrow.csv as pc
 
-            pc.write_csv(table, temporary)
-    if target.suffix != ".parquet":
-        write_beside(target, promise)
+                pc.write_csv(table, temporary)
+        if target.suffix != ".parquet":
+            write_beside(target, promise)

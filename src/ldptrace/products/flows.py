@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ from numpy.typing import NDArray
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Flags, Floats, Ints
+from ldptrace.core.atomic import atomic_path, together
 from ldptrace.core.extras import needed
 from ldptrace.core.kernels import kernel
+from ldptrace.core.layers import check_geopackage
 from ldptrace.core.times import DAY, to_local
 from ldptrace.errors import InputError
-from ldptrace.io.atomic import atomic_path
 from ldptrace.io.provenance import write_beside
 from ldptrace.products.departures import HOUR
 from ldptrace.products.files import checked_target, write_table
@@ -190,27 +192,32 @@ class Flows:
         points = geopandas.points_from_xy(table.pop("x"), table.pop("y"))
         turns = geopandas.GeoDataFrame(table, geometry=points, crs=crs)
         written = [target] if target.suffix == ".gpkg" else [target, _beside(target)]
-        with warnings.catch_warnings():
+        with together(), warnings.catch_warnings():
             # Some networks have no coordinate system, so their flows have none.
             warnings.filterwarnings("ignore", "'crs' was not provided")
             if len(written) == 1:
                 with atomic_path(target) as temporary:
                     streets.to_file(temporary, driver="GPKG", layer="streets")
                     turns.to_file(temporary, driver="GPKG", layer="turns", mode="a")
+                    check_geopackage(temporary, {"streets": len(streets), "turns": len(turns)})
             else:
                 for frame, file in zip((streets, turns), written, strict=True):
+                    # In memory, because the library does not report that the last part did not fit on the disk.
+                    text = BytesIO()
+                    frame.to_file(text, driver="GeoJSON")
                     with atomic_path(file) as temporary:
-                        frame.to_file(temporary, driver="GeoJSON")
-        for file in written:
-            write_beside(file, self.promise)
+                        temporary.write_bytes(text.getvalue())
+            for file in written:
+                write_beside(file, self.promise)
         return written
 
     def _write_parquet(self, target: Path) -> list[Path]:
         written = [target, _beside(target)]
         lines = needed("shapely", "planning").to_wkb(self.streets.lines()[self.used])
         streets = self.streets_table().append_column("geometry", pa.array(lines, type=pa.binary()))
-        for table, file in zip((streets, self.turns_table()), written, strict=True):
-            write_table(table, file, self.promise)
+        with together():
+            for table, file in zip((streets, self.turns_table()), written, strict=True):
+                write_table(table, file, self.promise)
         return written
 
 

@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 
 from ldptrace.core.arrays import Floats
+from ldptrace.core.atomic import atomic_path, together
 from ldptrace.core.extras import needed
 from ldptrace.errors import InputError
-from ldptrace.io.atomic import atomic_path
 from ldptrace.io.provenance import KEY, to_text
 from ldptrace.products.departures import By, Departures
 from ldptrace.products.files import checked_target, write_table
@@ -113,18 +113,21 @@ class Matrix:
         if target.suffix == ".omx":
             bounds = [("low", self.low), ("high", self.high)]
             written = [target]
-            self._write_omx(target, self.trips)
-            for name, bound in bounds:
-                if bound is not None:
-                    written.append(target.with_suffix(f".{name}.omx"))
-                    self._write_omx(written[-1], bound)
+            with together():
+                self._write_omx(target, self.trips)
+                for name, bound in bounds:
+                    if bound is not None:
+                        written.append(target.with_suffix(f".{name}.omx"))
+                        self._write_omx(written[-1], bound)
             return written
         write_table(self.to_arrow(), target, self.promise)
         return [target]
 
     def _write_omx(self, path: Path, values: Floats) -> None:
         openmatrix = needed("openmatrix", "planning")
-        with atomic_path(path) as temporary, openmatrix.open_file(str(temporary), "w") as file:
+        # In memory, because the library does not report that the file did not fit on the disk.
+        memory = {"driver": "H5FD_CORE", "driver_core_backing_store": 0}
+        with openmatrix.open_file(path.name, "w", **memory) as file:
             for slot, matrix in zip(self.slots, values, strict=True):
                 file.create_matrix(slot, obj=np.ascontiguousarray(matrix))
             numbers = [int(zone) if zone.isdigit() else _LARGEST + 1 for zone in self.zones]
@@ -135,6 +138,9 @@ class Matrix:
             file.create_array(file.root, "zone_names", obj=[zone.encode() for zone in self.zones])
             if self.promise is not None:
                 file.root._v_attrs[KEY.upper()] = to_text(self.promise)
+            image = file.get_file_image()
+        with atomic_path(path) as temporary:
+            temporary.write_bytes(image)
 
 
 def independent(trips: Floats) -> Floats:

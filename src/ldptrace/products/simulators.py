@@ -12,11 +12,11 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from ldptrace.core.arrays import Floats, Ints
+from ldptrace.core.atomic import atomic_path, together
 from ldptrace.core.crs import WGS84, LocalPlane, transform
 from ldptrace.core.times import DAY, to_local
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
-from ldptrace.io.atomic import atomic_path
 from ldptrace.io.provenance import write_beside
 from ldptrace.roads import read_roads
 from ldptrace.roads.matching import StreetIndex
@@ -69,9 +69,10 @@ def write_for(trips: Trajectories, path: str | Path, simulator: str, roads: str 
         "matsim": lambda: _matsim(travellers, trips),
     }
     write, said = writers[simulator]()
-    with atomic_path(target) as temporary, open(temporary, "w", encoding="utf-8") as file:
-        write(file)
-    write_beside(target, trips.provenance)
+    with together():
+        with atomic_path(target) as temporary, open(temporary, "w", encoding="utf-8") as file:
+            write(file)
+        write_beside(target, trips.provenance)
     return said
 
 

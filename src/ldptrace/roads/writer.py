@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +10,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from ldptrace.core.arrays import Floats
+from ldptrace.core.atomic import atomic_path, make_folder, together
 from ldptrace.core.layers import write_lines
 from ldptrace.errors import InputError
 from ldptrace.roads.network import RoadNetwork
@@ -40,30 +37,18 @@ def write_roads(roads: RoadNetwork, path: str | Path) -> None:
     """
     target = Path(path)
     if target.suffix.lower() in LINES and not target.is_dir():
-        with _replacing(target) as file:
+        with atomic_path(target) as file:
             (_write_geojson if target.suffix.lower() == ".geojson" else _write_geopackage)(roads, file)
         return
     check_folder(target)
-    target.mkdir(exist_ok=True)
-    with _replacing(target / "nodes.csv") as nodes, _replacing(target / "edges.csv") as edges:
-        for file, table in ((nodes, _nodes(roads)), (edges, _edges(roads))):
-            with file.open("wb") as stream:
-                # Arrow would put the names of columns in quotes.
-                stream.write((",".join(table.column_names) + "\n").encode())
-                csv.write_csv(table, stream, csv.WriteOptions(include_header=False))
-
-
-@contextmanager
-def _replacing(target: Path) -> Iterator[Path]:
-    """Open a temporary file beside the target, which replaces the target when it is complete."""
-    if not target.parent.is_dir():
-        raise InputError(f"cannot write {target}: the folder {target.parent} does not exist")
-    file = target.with_name(f".{secrets.token_hex(4)}.{target.name}")
-    try:
-        yield file
-        os.replace(file, target)
-    finally:
-        file.unlink(missing_ok=True)
+    with together():
+        make_folder(target)
+        with atomic_path(target / "nodes.csv") as nodes, atomic_path(target / "edges.csv") as edges:
+            for file, table in ((nodes, _nodes(roads)), (edges, _edges(roads))):
+                with file.open("wb") as stream:
+                    # Arrow would put the names of columns in quotes.
+                    stream.write((",".join(table.column_names) + "\n").encode())
+                    csv.write_csv(table, stream, csv.WriteOptions(include_header=False))
 
 
 def _write_geojson(roads: RoadNetwork, path: Path) -> None:

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ldptrace.core.atomic import atomic_path
 from ldptrace.errors import InputError
-from ldptrace.io.atomic import atomic_path
 from ldptrace.server.registry import Campaign, audit_log, find, note
 from ldptrace.server.releases import WHOLE
 from ldptrace.server.storage import Database, Session, StorageUnavailable

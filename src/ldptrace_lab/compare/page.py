@@ -9,7 +9,7 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from ldptrace import __version__
-from ldptrace.io.atomic import atomic_path
+from ldptrace.core.atomic import atomic_path
 from ldptrace_lab.compare.results import Comparison
 from ldptrace_lab.compare.tables import csv_text, latex, markdown, tables
 

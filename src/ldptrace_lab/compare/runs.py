@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ldptrace import __version__
+from ldptrace.core.atomic import atomic_path
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.local import Memory
 from ldptrace.errors import FitWarning, FormatError, NoiseWarning, PrivacyWarning
@@ -26,7 +27,6 @@ from ldptrace.evaluation.stream_metrics import StreamReference
 from ldptrace.evaluation.streets import StreetMap
 from ldptrace.evaluation.values import References
 from ldptrace.io import read, write
-from ldptrace.io.atomic import atomic_path
 from ldptrace.methods.public import Public
 from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.roads.network import RoadNetwork

@@ -9,7 +9,7 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from ldptrace.io.atomic import atomic_path
+from ldptrace.core.atomic import atomic_path
 from ldptrace_lab.reproduce.figures import legend
 from ldptrace_lab.reproduce.runs import Report
 from ldptrace_lab.reproduce.tables import side_by_side

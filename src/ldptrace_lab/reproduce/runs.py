@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ldptrace.core.atomic import atomic_path
 from ldptrace.errors import InputError, LdptraceError
-from ldptrace.io.atomic import atomic_path
 from ldptrace_lab import plugged
 from ldptrace_lab.reproduce.bench import Bench
 from ldptrace_lab.reproduce.experiments import EXPERIMENTS, Experiment, Point, Setup

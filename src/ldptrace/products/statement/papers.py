@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from ldptrace.core.atomic import atomic_path, make_folder, together
 from ldptrace.core.extras import needed
 from ldptrace.errors import InputError
-from ldptrace.io.atomic import atomic_path
 from ldptrace.products.statement.croissant import croissant
 from ldptrace.products.statement.hazards import hazards
 from ldptrace.products.statement.promise import OPERATOR, Operator, Promise
@@ -36,10 +36,11 @@ def write_statement(
             dict(_citation(promise, who, made_with)), sort_keys=False, allow_unicode=True
         ),
     }
-    target.mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        with atomic_path(target / name) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+    with together():
+        make_folder(target)
+        for name, text in texts.items():
+            with atomic_path(target / name) as temporary:
+                temporary.write_text(text, encoding="utf-8")
     return [target / name for name in NAMES]
 
 

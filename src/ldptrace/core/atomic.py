@@ -11,11 +11,14 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
-from ldptrace.errors import InputError
+from ldptrace.errors import InputError, LdptraceError
 
 STDOUT = "-"
+# Bytes that are written to find out whether there is room.
+_PROBE = 1 << 20
 # No room on the disk, within the quota, or in a file.
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
@@ -45,25 +48,141 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         return
     check_output(target)
     target = Path(os.path.realpath(target)) if target.is_symlink() else target
-    temporary = target.with_name(f".{secrets.token_hex(4)}.{target.name}")
+    temporary = _beside(target)
     try:
-        with _named(target):
+        with _named(target, temporary):
             yield temporary
+            _note(target)
             os.replace(temporary, target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
 
 
+class Together:
+    """What a command wrote: each path with the name under which its old file is kept, or None if there was none."""
+
+    def __init__(self) -> None:
+        self._kept: list[tuple[Path, Path | None]] = []
+
+    def note(self, path: Path) -> None:
+        """Keep what is at a path, which is about to be written or removed."""
+        if not path.exists() and not path.is_symlink():
+            self._kept.append((path, None))
+            return
+        old = _beside(path)
+        try:
+            os.link(path, old, follow_symlinks=False)
+        except OSError:
+            os.rename(path, old)
+        self._kept.append((path, old))
+
+    def undo(self) -> None:
+        """Restore the files as they were before."""
+        for path, old in reversed(self._kept):
+            if old is not None:
+                os.replace(old, path)
+            elif path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+    def forget(self) -> None:
+        """Remove the old files."""
+        for _, old in self._kept:
+            if old is not None:
+                old.unlink(missing_ok=True)
+
+
+_TOGETHER: ContextVar[Together | None] = ContextVar("together", default=None)
+
+
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Add the name of the file to an error of the system, for example about a full disk."""
+def together() -> Iterator[None]:
+    """Write all outputs of the block or none: if the block fails, the files are as they were before.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     try:
+    ...         with together():
+    ...             with atomic_path(Path(folder, "a.txt")) as temporary:
+    ...                 _ = temporary.write_text("whole")
+    ...             raise InputError("the second file cannot be written")
+    ...     except InputError:
+    ...         [entry.name for entry in Path(folder).iterdir()]
+    []
+    """
+    if _TOGETHER.get() is not None:
+        yield
+        return
+    written = Together()
+    before = _TOGETHER.set(written)
+    try:
+        yield
+    except BrokenPipeError:
+        # A reader of standard output has seen enough; files were written before anything was printed.
+        written.forget()
+        raise
+    except BaseException:
+        written.undo()
+        raise
+    else:
+        written.forget()
+    finally:
+        _TOGETHER.reset(before)
+
+
+def remove(path: Path) -> None:
+    """Remove a file, which comes back if the command fails."""
+    _note(path)
+    path.unlink(missing_ok=True)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and the folders above it, unless they exist. They are removed again if the command fails."""
+    missing = [folder for folder in (path, *path.absolute().parents) if not folder.exists()]
+    if missing:
+        _note(missing[-1])
+        path.mkdir(parents=True)
+
+
+def _note(path: Path) -> None:
+    written = _TOGETHER.get()
+    if written is not None:
+        written.note(path)
+
+
+def _beside(path: Path) -> Path:
+    """Return a hidden name with the same extension."""
+    return path.with_name(f".{secrets.token_hex(4)}.{path.name}")
+
+
+@contextmanager
+def _named(path: Path, temporary: Path | None = None) -> Iterator[None]:
+    """Add the name of the file to an error of the system, for example about a full disk. Errors of other libraries
+    become errors of the system if nothing more can be written to the temporary file."""
     try:
         yield
     except OSError as error:
-        if error.errno in FULL and error.filename is None:
+        if error.errno in FULL and error.filename in (None, str(temporary)):
             error.filename = str(path)
         raise
+    except LdptraceError:
+        raise
+    except Exception as error:
+        full = None if temporary is None else fullness(temporary)
+        if full is None:
+            raise
+        raise OSError(full, os.strerror(full), str(path)) from error
+
+
+def fullness(path: Path) -> int | None:
+    """Return the number of the error that says that nothing more can be written to a file, or None."""
+    try:
+        with path.open("ab") as file:
+            file.write(bytes(_PROBE))
+    except OSError as error:
+        return error.errno if error.errno in FULL else None
+    return None
 
 
 def is_stream(path: Path) -> bool:
@@ -140,13 +259,16 @@ def check_folder(path: Path) -> None:
 def atomic_folder(path: Path) -> Iterator[Path]:
     """Give a temporary folder beside `path`, which replaces `path` if the block succeeds and is removed otherwise."""
     check_folder(path)
-    temporary = path.absolute().with_name(f".{secrets.token_hex(4)}.{path.name}")
+    temporary = _beside(path.absolute())
     temporary.mkdir()
     try:
-        yield temporary
-        if path.is_dir():
-            path.rmdir()
-        os.replace(temporary, path)
+        with _named(path):
+            yield temporary
+            if path.is_dir():
+                path.rmdir()
+            else:
+                _note(path)
+            os.replace(temporary, path)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise

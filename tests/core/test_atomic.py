@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ldptrace.core.atomic import atomic_folder, atomic_path, check_folder, check_output, is_folder, part_name
 from ldptrace.errors import InputError
-from ldptrace.io.atomic import atomic_folder, atomic_path, check_folder, check_output, is_folder, part_name
 
 
 def test_a_file_appears_whole(tmp_path: Path) -> None:
