@@ -6,7 +6,7 @@ import json
 import math
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from ldptrace.audit.driven import Device, OwnDevice
 from ldptrace.audit.exact import ExactFinding, exact_findings, round_epsilon
 from ldptrace.audit.ledger import LedgerFinding, ledger_findings
 from ldptrace.audit.marginals import MarginalFinding, marginal_findings
+from ldptrace.audit.shuffled import CentralFinding, central_findings, sealed_finding
 from ldptrace.audit.source import SourceFinding, source_findings
 from ldptrace.audit.system import FIXES, TRIPS
 from ldptrace.protocol.exact import decimal_text
@@ -55,6 +56,8 @@ class Audit:
     # The client that was asked, and what was not looked at.
     device: str
     not_tried: list[str]
+    # What the accountant says of a shuffled plan.
+    central: list[CentralFinding] = field(default_factory=list)
 
     @property
     def exact_epsilon(self) -> float | None:
@@ -74,6 +77,7 @@ class Audit:
             [attack.stands for attack in self.attacks],
             [finding.stands for finding in self.source],
             [finding.stands for finding in self.ledger],
+            [finding.stands for finding in self.central],
         ]
         exact = self.exact_epsilon
         return all(map(all, evidence)) and (exact is None or exact <= float(self.plan.epsilon))
@@ -92,6 +96,7 @@ class Audit:
             if self.source
             else "",
             *(f"the ledger: {finding.checked}" for finding in self.ledger),
+            *(f"the central epsilon of {finding.checked}" for finding in self.central),
         ]
         return [one for one in tried if one]
 
@@ -108,9 +113,17 @@ class Audit:
             f"Plan {self.plan.id} promises every participant local differential privacy with epsilon {claim}. "
             f"Asked was the client {self.device}. "
         )
+        text += self._central_words()
         if self.stands:
             return text + self._standing_words()
         text += "The promise FELL. "
+        overstated = [finding for finding in self.central if not finding.stands]
+        if overstated:
+            first = overstated[0]
+            text += (
+                f"The central epsilon of {first.checked} is {first.epsilon:.4g}, more than the {first.claimed:g} that "
+                "the plan states. "
+            )
         if forgetful:
             text += f"The ledger does not keep its word that {forgetful[0].checked}: {forgetful[0].detail}. "
         if stale:
@@ -135,6 +148,20 @@ class Audit:
                 f"{worst.claimed:.3f} that were promised, with a confidence of {100 * (1 - ALPHA):.4f} %. "
             )
         return text + f"This collection must not run as it is. {self._not_tried_words()}"
+
+    def _central_words(self) -> str:
+        """The second promise of a shuffled plan."""
+        shuffled = self.plan.shuffled
+        if shuffled is None:
+            return ""
+        told = "; ".join(
+            f"{finding.checked}: at most {finding.epsilon:.4g} for delta {finding.delta:g}, stated {finding.claimed:g}"
+            for finding in self.central
+        )
+        return (
+            f"If shuffler and curator do not work together and every batch has {shuffled.hidden:,} honest devices, the "
+            f"central epsilon is smaller ({told}). "
+        )
 
     def _standing_words(self) -> str:
         """What was confirmed, and what was not tested."""
@@ -185,6 +212,7 @@ class Audit:
                 }
                 for finding in self.exact
             ],
+            "central": [asdict(finding) | {"stands": finding.stands} for finding in self.central],
             "marginals": [asdict(finding) for finding in self.marginals],
             "structure": [asdict(finding) for finding in self.structure],
             "source": [asdict(finding) for finding in self.source],
@@ -205,6 +233,8 @@ def audit(
     device: Device | None = None,
 ) -> Audit:
     """Try to break the plan's claim with the code that devices run: this package's, or the client `device`."""
+    if plan.shuffled is not None:
+        return _shuffled_audit(plan, trials, progress, device)
     if device is not None:
         return _client_audit(plan, trials, progress, device)
     # With the same bytes two people of a standing plan differ in their phase, so they are compared without windows.
@@ -233,6 +263,27 @@ def audit(
         ledger,
         own.name,
         [*UNSEEN, "two processes at once"],
+    )
+
+
+def _shuffled_audit(plan: Plan, trials: int, progress: Callable[[str], None], device: Device | None) -> Audit:
+    """Both promises: that of the reports, as if they were sent directly, and what a shuffler adds."""
+    progress("computing the central epsilon")
+    central = central_findings(plan)
+    found = audit(plan.changed(shuffled=None), trials=trials, progress=progress, device=device)
+    progress("opening seals")
+    with tempfile.TemporaryDirectory() as folder:
+        sealed = sealed_finding(plan, device or OwnDevice(Path(folder)))
+    unseen = [
+        "whether the shuffler mixes, and forgets who sent what",
+        "whether a batch has that many honest devices",
+    ]
+    return replace(
+        found,
+        plan=plan,
+        central=central,
+        structure=[*found.structure, sealed],
+        not_tried=[*found.not_tried, *unseen],
     )
 
 

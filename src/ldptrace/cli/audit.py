@@ -145,6 +145,14 @@ def _print(found: Audit, console: Console) -> None:
         [(str(f.round + 1), f.checked, f.detail, _mark(f.stands)) for f in found.structure],
     )
     show(
+        "Shuffler: the central epsilon, if shuffler and curator do not work together",
+        ("of", "delta", "at most", "stated", "claim"),
+        [
+            (f.checked, f"{f.delta:g}", f"{f.epsilon:.4g}", f"{f.claimed:g}", _mark(f.stands))
+            for f in found.central
+        ],
+    )
+    show(
         "Source: what each report follows from",
         ("reports of", "reports", "bytes", "found", "claim"),
         [(f.target, str(f.reports), str(f.bytes), f.detail, _mark(f.stands)) for f in found.source],
