@@ -8,12 +8,15 @@ from ldptrace.curator.planning import (
     GRIDS,
     MAP_GRID,
     choose_grid,
+    map_districts,
     outlook,
     standard_errors,
 )
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.round import SHARES
+from ldptrace.protocol.shares import MAP_SHARES, PAIRS_ON_MAP
 from ldptrace.protocol.words import explain
 
 BOUNDS = (0.0, 0.0, 1.0, 1.0)
@@ -29,6 +32,24 @@ def test_a_map_allows_finer_cells_where_noise_does() -> None:
         plain, mapped = (choose_grid(users, 1.0, for_map=given) for given in (False, True))
         assert mapped == (max(plain, MAP_GRID) if users >= 400_000 else plain)
     assert Facts(400_000, 1.0, BOUNDS, for_map=True).plan().grid.n == MAP_GRID
+
+
+def test_pairs_are_asked_on_a_map_where_they_can_be_learned() -> None:
+    for users, epsilon, districts in ((300_000, 1, 0), (300_000, 2, 4), (150_000, 5, 4), (300_000, 5, 6)):
+        assert map_districts(users, epsilon, 6) == districts
+        (round_,) = Facts(users, epsilon, BOUNDS, grid=6, for_map=True).plan().rounds
+        asked = {ask.question.name: ask for ask in round_.asks}
+        assert ("pairs" in asked) == (districts > 0)
+        if districts:
+            assert asked["pairs"].question.parameters()["districts"] == districts
+            assert asked["pairs"].share / SHARES == pytest.approx(PAIRS_ON_MAP, abs=1e-3)
+            others = {name: ask.share for name, ask in asked.items() if name != "pairs"}
+            assert others["visits"] / sum(others.values()) == pytest.approx(MAP_SHARES["visits"], abs=2e-3)
+    assert map_districts(10_000_000, 5, 3) == 0
+    assert map_districts(10_000_000, 5, MAP_GRID) == 4
+    # Without a map, and with shares of one's own, nothing else is asked than before.
+    for facts in (Facts(300_000, 5, BOUNDS), Facts(300_000, 5, BOUNDS, for_map=True, shares=MAP_SHARES)):
+        assert "pairs" not in {ask.question.name for ask in facts.plan().rounds[0].asks}
 
 
 def test_the_choice_is_the_best_of_its_neighbours() -> None:

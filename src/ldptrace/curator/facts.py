@@ -17,7 +17,7 @@ from ldptrace.protocol.grid import Bounds, Grid, checked_bounds, checked_cells, 
 from ldptrace.protocol.limits import MAX_BATCH, MAX_DELTA, MAX_LIFETIME, MAX_START, MIN_DELTA
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.seals import GENERATOR
-from ldptrace.protocol.shares import DEFAULT_SHARES, Wanted
+from ldptrace.protocol.shares import DEFAULT_SHARES, DISTRICTS, Wanted
 from ldptrace.protocol.shuffled import DELTA, HONEST, KEY_PATTERN, Shuffled
 from ldptrace.protocol.standing import START, Standing
 from ldptrace.protocol.units import moment, plan_crs, seconds_of
@@ -387,6 +387,7 @@ class Facts(Asked, Common, Shuffling):
             self.centre,
             self.for_map,
             self._asked(),
+            self._districts or DISTRICTS,
         )
         direct = Plan.asking(asked, grid, self.budget, crs)
         standing = self.standing()
@@ -411,10 +412,21 @@ class Facts(Asked, Common, Shuffling):
 
     def _asked(self) -> Sequence[str] | None:
         """Return the names of the questions: as given, or None for the usual ones. A standing plan asks for the number
-        of trips too, because somebody may have several in a window."""
-        if self.questions is None and self.every is not None:
-            return (*DEFAULT_SHARES, "trips")
-        return self.questions
+        of trips too, because somebody may have several in a window. With a map, pairs of districts are asked where they
+        can be learned."""
+        if self.questions is not None:
+            return self.questions
+        further = [] if self.every is None else ["trips"]
+        if self.shares is None and self._districts:
+            further.append("pairs")
+        return (*DEFAULT_SHARES, *further) if further else None
+
+    @property
+    def _districts(self) -> int:
+        """Districts per side of pairs that a model with a map can learn; 0 if it can learn none."""
+        from ldptrace.curator.planning import map_districts
+
+        return map_districts(self.users, self.budget, self.map_grid().n) if self.for_map else 0
 
     def standing(self) -> Standing | None:
         """Return the windows of a standing plan, or None."""

@@ -26,7 +26,7 @@ from ldptrace.protocol.lattice import move_count
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.randomizers.privset import PrivSet, unit_variance
 from ldptrace.protocol.round import SHARES
-from ldptrace.protocol.shares import DEFAULT_SHARES
+from ldptrace.protocol.shares import DEFAULT_SHARES, PAIRS_ON_MAP
 
 # Length of the mean trip compared with the side of the map, when nothing is known.
 TRIP = 0.5
@@ -39,6 +39,9 @@ GRIDS = (6, 12, 18, 24)
 # With a street map, routes say what happens within cells, and finer ones tell more of where trips begin and end: at
 # least this grid, from where its predicted noise is below a bound (docs/lab/streets.md).
 MAP_GRID, MAP_NOISE = 16, 0.385
+# With a street map, pairs of districts are asked where the standard error of a pair is at most this part of the mean of
+# all pairs: per side this many districts, the first that can be learned, or none (docs/lab/streets.md).
+MAP_DISTRICTS, LEARNABLE = (6, 4), 0.7
 # The best m is flat: the largest one that costs no more than this, because it cuts fewer long trips.
 FLAT = 1.03
 # Predicted errors: from here on a result is called mostly noise, and what one would rather have.
@@ -100,6 +103,23 @@ def choose_grid(users: int, epsilon: float, trip: float = TRIP, for_map: bool = 
     if not for_map or outlook(users, epsilon, MAP_GRID, trip=trip).noise > MAP_NOISE:
         return best
     return max(best, MAP_GRID)
+
+
+def map_districts(users: int, epsilon: float | Fraction, n: int) -> int:
+    """Return how many districts per side the question `pairs` of a plan with a street map has; 0: it is not asked.
+
+    >>> [map_districts(300_000, epsilon, 6) for epsilon in (1, 2, 5)], map_districts(20_000, 5, 6)
+    ([0, 4, 6], 4)
+    """
+    ratio, members = ratio_at_most(epsilon_fraction(epsilon)), users * PAIRS_ON_MAP
+    # On fine grids more pairs would take the fit too long.
+    for districts in MAP_DISTRICTS if n < MAP_GRID else MAP_DISTRICTS[1:]:
+        domain = districts**4
+        size = PrivSet.best(domain, 1, ratio).size
+        noise = np.sqrt(unit_variance(domain, 1, float(ratio), size) / members)
+        if districts <= n and noise * domain <= LEARNABLE:
+            return districts
+    return 0
 
 
 def mostly_noise(users: int, epsilon: float | Fraction, n: int, *, trip: float = TRIP) -> str | None:

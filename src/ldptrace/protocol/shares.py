@@ -51,6 +51,8 @@ MAP_SHARES = {
     "links": 0.14,
     "turns": 0.01,
 }
+# Share of the users who are asked for pairs of districts where the curator has a street map and pairs can be learned.
+PAIRS_ON_MAP = 0.4
 # Where questions about time are asked, five in 64 of the users of every other question answer one of them instead, but
 # of `length`, which few are asked and whose error would show it: shares of these (benchmarks/time.py). Whole parts, so
 # that the others keep exactly the proportions they have without.
@@ -140,7 +142,7 @@ class Wanted(Record):
 def _weights(chosen: Iterable[Question], usual: dict[str, float]) -> dict[str, float]:
     """Shares of named questions: in the usual proportions, those about time and the further ones on top."""
     all_of = usual | {name: share * GIVEN / PARTS for name, share in TIME_SHARES.items()}
-    all_of |= FURTHER
+    all_of |= FURTHER | ({"pairs": PAIRS_ON_MAP / (1 - PAIRS_ON_MAP)} if usual is MAP_SHARES else {})
     return {question.name: all_of[question.name] for question in chosen}
 
 
