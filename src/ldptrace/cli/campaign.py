@@ -180,7 +180,7 @@ def show(
 
 
 def _facts(shown: dict[str, Any]) -> None:
-    """Return the facts about a campaign and its state, line by line."""
+    """Print the facts about a campaign and its state, line by line."""
     from ldptrace.protocol.units import duration_words
     from ldptrace.server.registry import shown as time_shown
 
@@ -253,7 +253,7 @@ def _windows(shown: dict[str, Any]) -> list[str]:
 
 
 def _errors(predicted: list[dict[str, Any]], reports: int) -> None:
-    """Return a table of predicted standard errors: a row for each question, and a column for each number of reports."""
+    """Print a table of predicted standard errors: a row for each question, and a column for each number of reports."""
     from rich.table import Table
 
     chosen = [entry for entry in predicted if entry["reports"] >= max(1, reports)][:4] or predicted[-1:]

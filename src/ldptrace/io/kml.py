@@ -138,7 +138,7 @@ class _Kml(Document):
         self.sizes[-1] += 1
 
     def _times(self) -> None:
-        """Return the times of a track, or None if the track does not have one time per point."""
+        """Store the times of a track that has one time per point."""
         size = self.sizes[-1]
         if size and len(self._when) == size:
             self.moments[-size:] = self._when

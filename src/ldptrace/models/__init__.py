@@ -85,7 +85,7 @@ def load_model(path: str | Path) -> MobilityModel:
 
 
 def load_release(path: str | Path) -> tuple[MobilityModel, dict[str, Any]]:
-    """The model in a file, and what else a release from it needs, where the file says it."""
+    """Return the model in a file, and what else a release from it needs, where the file says it."""
     from ldptrace.models.base import read_model
 
     header, arrays = read_model(path)
@@ -98,7 +98,7 @@ def load_release(path: str | Path) -> tuple[MobilityModel, dict[str, Any]]:
 
 
 def model_class(kind: str) -> type[MobilityModel]:
-    """The class of models of that kind."""
+    """Return the class of models of that kind."""
     module, name = MODELS[kind]
     found: type[MobilityModel] = getattr(import_module(f"ldptrace.models.{module}"), name)
     return found

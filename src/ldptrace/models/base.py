@@ -101,12 +101,12 @@ class MobilityModel(ABC):
 
     @abstractmethod
     def contents(self) -> tuple[dict[str, Any], Arrays]:
-        """What the file holds besides grid and plan: numbers and texts, and arrays."""
+        """Return what the file holds besides grid and plan: numbers and texts, and arrays."""
 
     @classmethod
     @abstractmethod
     def restored(cls, grid: Grid, plan: Plan | None, header: dict[str, Any], arrays: Arrays) -> Self:
-        """The model with these contents, checked."""
+        """Return the model with these contents, checked."""
 
     @property
     def knows_speeds(self) -> bool:
@@ -143,11 +143,11 @@ class MobilityModel(ABC):
         return devices if self.without_trip is None else self.without_trip.trips(devices)
 
     def labelled(self, drawn: Trajectories) -> Trajectories:
-        """With the coordinate system of the plan, and what it promised."""
+        """Label trips with the coordinate system of the plan, and what it promised."""
         return drawn if self.plan is None else replace(drawn, crs=self.plan.crs, provenance=self.promised)
 
     def explain(self) -> str:
-        """How well the model matches what was asked."""
+        """Say how well the model matches what was asked."""
         said = f"A {self.kind} model on {self.grid.n} x {self.grid.n} cells."
         return "\n".join([said, *self.share_lines])
 
@@ -188,12 +188,12 @@ class MobilityModel(ABC):
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """The model of this kind in a file."""
+        """Return the model of this kind in a file."""
         return cls.read_from(path, *read_model(path))
 
     @classmethod
     def read_from(cls, path: str | Path, header: dict[str, Any], arrays: Arrays) -> Self:
-        """The model of this kind with the header and the arrays of that file."""
+        """Return the model of this kind with the header and the arrays of that file."""
         if (header.get("model"), header.get("version")) != (cls.kind, cls.version):
             raise FormatError(
                 f"{path} should hold a {cls.kind} model of version {cls.version}, it holds "
@@ -221,7 +221,7 @@ class Sampler:
 
     @staticmethod
     def of(model: MobilityModel, count: int, rng: np.random.Generator, along: Along | None = None) -> Sampler:
-        """So many trips; another sampler of the same source draws others."""
+        """Make a sampler of `count` trips. Another sampler of the same source draws other trips."""
         return Sampler(model, checked_count(count), rng.spawn(len(block_sizes(count))), along or Along())
 
     @cached_property
@@ -231,7 +231,7 @@ class Sampler:
         return max(few(0, FEW).points / FEW, 1.0)
 
     def pieces(self, number: int) -> Iterator[Trajectories]:
-        """The block of that number, one piece after the other."""
+        """Draw the block of this number, one piece after the other."""
         part, size = self._part(number), block_sizes(self.count)[number]
         for start, stop in chunks(size, max(1, int(DENSE / self.trip_points))):
             yield part(start, stop)
@@ -261,12 +261,12 @@ class LatticeModel(MobilityModel):
         return None
 
     def sample_paths(self, count: int, rng: np.random.Generator) -> CellPaths:
-        """Independent cell paths."""
+        """Return independent cell paths."""
         return self.walks(checked_count(count), rng.spawn(len(chunks(count))))
 
     @abstractmethod
     def walks(self, count: int, sources: Sequence[np.random.Generator]) -> CellPaths:
-        """Independent cell paths, each chunk of them from its own source."""
+        """Return independent cell paths, each chunk of them from its own source."""
 
     def block(self, count: int, rng: np.random.Generator, along: Along) -> Part:
         spacing, interval = along.spacing, along.interval
@@ -283,7 +283,7 @@ class LatticeModel(MobilityModel):
 
 
 def read_model(path: str | Path) -> tuple[dict[str, Any], Arrays]:
-    """Header and arrays of a saved model of any kind."""
+    """Return header and arrays of a saved model of any kind."""
     try:
         data = Path(path).read_bytes()
         if not data.startswith(b"PK"):
@@ -301,7 +301,7 @@ def read_model(path: str | Path) -> tuple[dict[str, Any], Arrays]:
 
 
 def block_sizes(count: int) -> list[int]:
-    """How many of the trips are in each block; no trips give one block of one, to know its columns.
+    """Return how many of the trips are in each block; no trips give one block of one, to know its columns.
 
     >>> block_sizes(40_000), block_sizes(0)
     ([32768, 7232], [1])
@@ -310,14 +310,14 @@ def block_sizes(count: int) -> list[int]:
 
 
 def checked_count(count: int) -> int:
-    """A number of trajectories to draw."""
+    """Check a number of trajectories to draw."""
     if count < 0:
         raise InputError(f"the number of synthetic trajectories must not be negative, got {count}")
     return count
 
 
 def checked_arrays(arrays: Arrays, sizes: Mapping[str, int | None]) -> dict[str, Floats]:
-    """The named columns of finite numbers; a size of None is free."""
+    """Return the named columns of finite numbers; a size of None is free."""
     checked = {}
     for name, size in sizes.items():
         column = np.asarray(arrays[name], dtype=np.float64)

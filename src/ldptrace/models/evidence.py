@@ -70,18 +70,18 @@ class Spread:
         return total.reshape(size, size)
 
     def pushes(self, weighted: Floats) -> Floats:
-        """Products of each with one column."""
+        """Return products of each with one column."""
         return np.array([view @ (weighted @ view) for view in self.views])
 
     def traces(self, matrix: Floats) -> Floats:
-        """Traces of the products of each with a symmetric matrix."""
+        """Return traces of the products of each with a symmetric matrix."""
         doubled = 2 * matrix
         doubled[np.diag_indices_from(doubled)] /= 2
         return self.packed @ doubled.ravel()[_lower(len(matrix))]
 
 
 def climbed(prior: Prior, logs: Floats, spread: Spread, target: Floats) -> Floats:
-    """As `likely_variances`, from what each component adds to the covariance of the target."""
+    """Do the same as `likely_variances`, from what each component adds to the covariance of the target."""
     free, first, belief = _before(prior)
 
     def evidence(at: Floats) -> tuple[float, Floats, Root]:
@@ -119,7 +119,7 @@ def climbed(prior: Prior, logs: Floats, spread: Spread, target: Floats) -> Float
 def allowed_variances(
     prior: Prior, logs: Floats, jacobian: Floats, target: Floats, count: int, rng: np.random.Generator
 ) -> Floats:
-    """Logarithms of variances that the target allows as well, a row for each draw: Metropolis' walk from `logs` on."""
+    """Draw logarithms of variances that the target allows as well, one row each, by Metropolis' walk from `logs` on."""
     free, first, belief = _before(prior)
     views = [component.columns.seen_by(jacobian) for component in prior.components]
     # What the answers say only if variances are far larger would cost time and tell next to nothing.
@@ -144,7 +144,7 @@ def allowed_variances(
 
 
 def _before(prior: Prior) -> tuple[Flags, Floats, Floats]:
-    """Which variances are estimated, and what is believed of their logarithms: a mean, and one over a variance."""
+    """Return which variances are estimated, with mean and precision of their logarithms before any answer."""
     parts = prior.components
     free = np.array([not part.fixed for part in parts])
     return (
@@ -165,12 +165,12 @@ def _evidence(spread: Spread, logs: Floats, target: Floats) -> tuple[float, Floa
 
 @lru_cache(maxsize=8)
 def _lower(size: int) -> Ints:
-    """Places of the lower triangle in a square matrix, row by row."""
+    """Return places of the lower triangle in a square matrix, row by row."""
     return np.flatnonzero(np.tri(size, dtype=bool))
 
 
 def condensed(jacobian: Floats, target: Floats, square: Floats | None = None) -> tuple[Floats, Floats]:
-    """Fewer rows that say as much, or, of very many, a fixed random choice; `square` is J^T J, where it is known."""
+    """Return fewer rows that say as much, or of very many a random choice; `square` is J^T J, where it is known."""
     if min(jacobian.shape) > _ANSWERS:
         chosen = np.random.default_rng(0).permutation(len(jacobian))[:_ANSWERS]
         return jacobian[chosen], target[chosen]

@@ -50,11 +50,11 @@ class Travelling(Generic[Model]):
         return self.trips.potentials
 
     def moved(self, step: Floats) -> Any:
-        """The model with other potentials."""
+        """Return the model with other potentials."""
         return replace(self, trips=self.trips.moved(step))
 
     def answers(self, capacities: Mapping[str, int]) -> dict[str, Floats]:
-        """Expected items per device."""
+        """Return expected items per device."""
         return {name: self.with_trip * found for name, found in self.trips.answers(capacities).items()}
 
 
@@ -98,7 +98,7 @@ class TravellingProducts:
 
 
 def travelling(trips: Model, with_trip: float) -> Travelling[Model]:
-    """A model of trips, and the share of devices with one."""
+    """Return a model of trips, and the share of devices with one."""
     kind = LargeTravelling if isinstance(trips, LargePredictor) else SmallTravelling
     return kind(trips, min(max(with_trip, LEAST), 1.0))
 
@@ -159,7 +159,7 @@ def fit_potentials(
     *,
     briefly: bool = False,
 ) -> Fit[Model]:
-    """The most probable potentials given the answers, from a model whose potentials are zero.
+    """Find the most probable potentials given the answers, from a model whose potentials are zero.
 
     Or from one that is nearly fitted: with the potentials of a similar fit, `before`, whose variances are where the
     search for others begins. A model that offers products with its Jacobian instead of the Jacobian is fitted without
@@ -181,7 +181,7 @@ def fit_potentials(
 
 
 def judged(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) -> tuple[Floats, float]:
-    """Misfits of a fitted model in standard errors, and its effective number of parameters.
+    """Return misfits of a fitted model in standard errors, and its effective number of parameters.
 
     With J the Jacobian at the fit and K the prior's covariance, the latter is tr (K^-1 + J^T J)^-1 J^T J.
     """
@@ -193,7 +193,7 @@ def judged(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) -> 
 def solver_at(
     fit: Fit[Any], prior: Prior, observations: Sequence[Observation]
 ) -> tuple[Solver[Any], Travelling[Any], Floats]:
-    """The solver with the derivatives at a fit, the fit, and the logarithms of the variances that it found."""
+    """Return the solver with the derivatives at a fit, the fit, and the logarithms of the variances that it found."""
     here = travelling(fit.model, fit.with_trip)
     solver = _solver(here, prior, observations)
     with one_thread():
@@ -265,7 +265,7 @@ def _fitted(
 
 
 def _share(here: Travelling[Any], solver: Solver[Any], logs: Floats) -> Share:
-    """The share without a trip with its error, by the totals and by the model.
+    """Return the share without a trip with its error, by the totals and by the model.
 
     Totals of the questions that every trip answers once need no model. What all other answers say depends on the model,
     and counts the less the more it differs from the totals: a misfit must not be taken for people at home. The error is
@@ -293,7 +293,7 @@ def _share(here: Travelling[Any], solver: Solver[Any], logs: Floats) -> Share:
 
 
 def _log_of(share: Share, here: Travelling[Any]) -> tuple[float, float]:
-    """A share as a change of the logarithm of the share with a trip, and its variance."""
+    """Return a share as a change of the logarithm of the share with a trip, and its variance."""
     return (1 - share.value) / here.with_trip - 1, (share.std_error / here.with_trip) ** 2
 
 
@@ -307,7 +307,7 @@ def _solver(here: Model, prior: Prior, observations: Sequence[Observation]) -> S
 
 
 def _answerable(prior: Prior, observations: Sequence[Observation]) -> Prior:
-    """Components whose question nobody was asked are held at zero."""
+    """Hold components at zero whose question nobody was asked."""
     seen = {observation.name for observation in observations}
     held = [component.needs is not None and component.needs not in seen for component in prior.components]
     if not any(held):

@@ -48,7 +48,7 @@ class Preconditioner:
         self._made: tuple[bytes, float] | None = None
 
     def inverse(self, sizes: Floats, damping: float) -> Callable[[Floats], Floats]:
-        """Multiplies with the inverse of D + R^T R."""
+        """Multiply with the inverse of D + R^T R."""
         diagonal = damping + np.sqrt(1 + sizes**2 * self._left)
         told = np.flatnonzero(sizes**2 * self._squares > SLIGHT * diagonal)
         if not len(told):
@@ -107,11 +107,11 @@ class IterativeSolver(Solver[Model]):
         self.left = self._products.left
 
     def apply(self, direction: Floats) -> Floats:
-        """The Jacobian, in standard errors, times a direction of the potentials."""
+        """Return the Jacobian, in standard errors, times a direction of the potentials."""
         return self.stacked(self._products.apply(direction)) / self.errors
 
     def apply_transposed(self, values: Floats) -> Floats:
-        """The transposed Jacobian, in standard errors, times a number for each answer."""
+        """Return the transposed Jacobian, in standard errors, times a number for each answer."""
         scaled, at, by_question = values / self.errors, 0, {}
         for seen in self.observations:
             items = scaled[at : at + len(seen.frequencies)]
@@ -143,7 +143,7 @@ class IterativeSolver(Solver[Model]):
         return climbed(self.prior, logs, Spread.of(views), self._pooled[1])
 
     def _diagonal(self) -> Floats:
-        """How much each column of the bases changes the answers, squared: the mean over random signs."""
+        """Return how much each column of the bases changes the answers, squared: the mean over random signs."""
         signs = np.random.default_rng(0).choice([-1.0, 1.0], (SIGNS, len(self.observed)))
 
         def seen(number: int, *_: int) -> Floats:
@@ -153,7 +153,7 @@ class IterativeSolver(Solver[Model]):
         return np.mean(map_chunks(seen, SIGNS, 1), axis=0)
 
     def _pooling(self, here: LargePredictor) -> tuple[Ints, Floats]:
-        """The pool of each answer, and its share: sums of variance one, independent of each other."""
+        """Return the pool of each answer, and its share: sums of variance one, independent of each other."""
         pools, first = [], 0
         for seen in self.observations:
             pool = here.pools(seen.name)
@@ -189,7 +189,8 @@ class IterativeSolver(Solver[Model]):
         return float(gap @ gap + own @ own)
 
     def _step(self, here: Model, gap: Floats, logs: Floats) -> tuple[Model, Floats, float]:
-        """One step, or none where every step leads to worse, its misfit, and how much it wanted to change the answers.
+        """Return one step, or none where every step leads to worse, its misfit, and how much it wanted to change the
+        answers.
 
         Potentials are logarithms: an answer that is to grow by q times itself needs a step of log(1 + q), and one of q
         would make far too much of it. Where the answers are still not as the equations say, the step is shortened, then
@@ -226,7 +227,7 @@ class IterativeSolver(Solver[Model]):
         return here, gap, change
 
     def _solved(self, right: Floats, sizes: Floats, damping: float = 0.0) -> Floats:
-        """The step of the coefficients, by conjugate gradients."""
+        """Return the step of the coefficients, by conjugate gradients."""
         basis, inverse = self.prior.basis, self._preconditioner.inverse(sizes, damping)
         step, rest = np.zeros_like(right), right
         search = inverse(rest)
@@ -245,7 +246,8 @@ class IterativeSolver(Solver[Model]):
         return step
 
     def freedom(self, logs: Floats) -> float:
-        """As the dense solver's, by random signs s: the mean of s . (s - (1 + W^T W)^-1 s) is the trace.
+        """Estimate the same as the dense solver, by random signs s: the mean of s . (s - (1 + W^T W)^-1 s) is the
+        trace.
 
         Solved for W^T W s instead, the few directions that the answers know best would hide all others.
         """
@@ -261,7 +263,7 @@ class IterativeSolver(Solver[Model]):
         return self._draws(logs, count, rng, np.zeros(len(self.observed)))
 
     def changes(self, here: Model, logs: Floats, count: int, rng: np.random.Generator) -> Floats:
-        """As the dense solver's, variances by sums of similar answers."""
+        """Do the same as the dense solver, with variances by sums of similar answers."""
         self.likely(here, logs)
         allowed = allowed_variances(self.prior, logs, *self._pooled, count // TOGETHER, rng)
         target = self.misfit(here) + self.apply(here.potentials)
@@ -269,7 +271,7 @@ class IterativeSolver(Solver[Model]):
         return np.concatenate(drawn) - here.potentials
 
     def _draws(self, logs: Floats, count: int, rng: np.random.Generator, target: Floats) -> Floats:
-        """As the dense solver's: (1 + W^T W)^-1 (z + W^T (t + e)) for the target t and normal z and e."""
+        """Draw as the dense solver does: (1 + W^T W)^-1 (z + W^T (t + e)) for the target t and normal z and e."""
         sizes = np.exp(logs / 2)[self.prior.owner]
         chances = rng.standard_normal((count, len(sizes)))
         noise = target + rng.standard_normal((count, len(self.observed)))

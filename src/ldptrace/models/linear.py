@@ -21,7 +21,7 @@ _LEAF = 64
 
 
 def one_thread() -> Any:
-    """While it is open, matrix products use one thread.
+    """Let matrix products use one thread while this is open.
 
     More of them, on matrices of this size, cost up to ten times what they save: they wait for each other, and for
     those of `map_chunks`, at full speed.
@@ -31,7 +31,7 @@ def one_thread() -> Any:
 
 @cache
 def _libraries(*, scipy: bool) -> ThreadpoolController:
-    """The libraries that multiply matrices, numpy's and, once that is loaded, scipy's."""
+    """Return the libraries that multiply matrices, numpy's and, once that is loaded, scipy's."""
     return ThreadpoolController()
 
 
@@ -40,7 +40,7 @@ _libraries(scipy="scipy.linalg" in sys.modules)
 
 
 def matrix_of(entries: Floats, rows: Ints, columns: Ints, shape: tuple[int, int]) -> Any:
-    """The matrix with these entries and zeros elsewhere, sparse where it is large.
+    """Return the matrix with these entries and zeros elsewhere, sparse where it is large.
 
     >>> matrix_of(np.ones(2), np.array([0, 1]), np.array([1, 0]), (2, 2))
     array([[0., 1.],
@@ -69,11 +69,11 @@ class Root:
         self.inverted = _triangle_inverse(self.lower)
 
     def solve(self, right: Floats) -> Floats:
-        """The matrix's inverse times one column or several."""
+        """Return the matrix's inverse times one column or several."""
         return self.inverted.T @ (self.inverted @ right)
 
     def inverse(self) -> Floats:
-        """The matrix's inverse."""
+        """Return the matrix's inverse."""
         return self.inverted.T @ self.inverted
 
     @property
@@ -83,7 +83,7 @@ class Root:
 
 
 def _triangle_inverse(lower: Floats) -> Floats:
-    """Inverse of a lower triangle, half by half: what is left to multiply is what processors are quickest at."""
+    """Invert a lower triangle, half by half: what is left to multiply is what processors are quickest at."""
     size = len(lower)
     if size <= _LEAF:
         return np.asarray(np.linalg.inv(lower), np.float64)
@@ -111,7 +111,7 @@ def smooth(i: NDArray[Any], j: NDArray[Any], reach: float) -> Floats:
 
 @lru_cache(maxsize=8)
 def _axis_root(count: int, reach: float) -> Floats:
-    """The same for a number of places along one axis."""
+    """Return the same for a number of places along one axis."""
     place = np.arange(count)
     return root_of(np.exp(-0.5 * (np.subtract.outer(place, place) / reach) ** 2), 0.0)
 

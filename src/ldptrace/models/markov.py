@@ -133,7 +133,7 @@ class MarkovModel(LatticeModel):
 
 
 def _observed(estimates: Estimates, moves: int) -> list[Observation]:
-    """What each question says of the share without a trip: of the combined one, its beginnings and its ends.
+    """Return what each question says of the share without a trip: of the combined one, its beginnings and its ends.
 
     Starts, moves, ends and lengths of the chain are free of each other, so the joint fit of the share is that of the
     totals alone (`docs/explanation/path-model.md`, "Devices without a trip").
@@ -152,13 +152,13 @@ def _observed(estimates: Estimates, moves: int) -> list[Observation]:
 
 @kernel
 def _draw(cumulative, u):  # type: ignore[no-untyped-def]
-    """First index whose cumulative weight exceeds u times the total."""
+    """Return the first index whose cumulative weight exceeds u times the total."""
     return np.searchsorted(cumulative, u * cumulative[-1], side="right")
 
 
 @kernel
 def _walks(lengths, starts, onward, targets, ends, reweight, sizes, rng):  # type: ignore[no-untyped-def]
-    """Algorithm 1 for each place of `sizes`, which is filled; the cells of all walks, one after the other.
+    """Fill each place of `sizes` by algorithm 1, and return the cells of all walks, one after the other.
 
     `lengths` and `starts` are cumulative, and so are the rows of `onward`: the weights of the eight moves from a cell.
     """

@@ -79,7 +79,7 @@ class Match:
 
 
 def refuse_unused(estimates: Estimates, used: Collection[str], model: str) -> None:
-    """No model ignores a question silently: each question is used, or omitted by name."""
+    """Raise an error for a question that the model would ignore: each is used, or omitted by name."""
     for name in estimates:
         if name not in used:
             raise InputError(
@@ -89,7 +89,7 @@ def refuse_unused(estimates: Estimates, used: Collection[str], model: str) -> No
 
 
 def overall(matches: Sequence[Match]) -> float:
-    """Mean squared misfit of all answers together.
+    """Return the mean squared misfit of all answers together.
 
     >>> overall([Match("start", 900, 30, 1.0, 2.0), Match("turns", 100, 10, 3.0, 2.5)])
     1.5
@@ -98,7 +98,7 @@ def overall(matches: Sequence[Match]) -> float:
 
 
 def noise_reaches(answers: int) -> float:
-    """Mean squared misfit of this many answers that noise alone exceeds once in 1 / `ALARM` collections.
+    """Return the mean squared misfit of this many answers that noise alone exceeds once in 1 / `ALARM` collections.
 
     >>> round(noise_reaches(36), 2), round(noise_reaches(3600), 2)
     (3.01, 1.13)
@@ -108,13 +108,13 @@ def noise_reaches(answers: int) -> float:
 
 
 def beyond_noise(matches: Sequence[Match]) -> bool:
-    """Whether answers are missed by more than noise explains: noise alone says so once in 1 / `ALARM` collections."""
+    """Return whether answers are missed by more than noise explains; one in 1 / `ALARM` is a false alarm."""
     answers = sum(match.answers for match in matches)
     return answers > 0 and overall(matches) > noise_reaches(answers)
 
 
 def clearly_missed(matches: Sequence[Match]) -> bool:
-    """Whether noise does not explain what is missed of all answers together, or of those to one question.
+    """Return whether noise does not explain what is missed of all answers together, or of those to one question.
 
     Many answers that say little would hide one question that speaks clearly.
     """
@@ -136,7 +136,7 @@ def warn_of_misfit(matches: Sequence[Match], model: str) -> bool:
 
 
 def beside_map(matches: Sequence[Match], alone: Sequence[Match]) -> str:
-    """What the map alone gives beside what the reports give, in a sentence.
+    """Compare in a sentence what the map alone gives with what the reports give.
 
     >>> beside_map([Match("start", 9000, 36, 0.97, 2.4)], [Match("start", 9000, 36, 8.4, 11.0)])
     'The map alone, without any report, misses the answers with chi2 8.40 per answer; with the reports it is 0.97.'
@@ -153,7 +153,7 @@ def beside_map(matches: Sequence[Match], alone: Sequence[Match]) -> str:
 
 
 def match_table(matches: Sequence[Match], alone: Sequence[Match] = ()) -> list[str]:
-    """Lines that say, question by question, how the model matches the answers, and how the map alone does."""
+    """Write lines that say, question by question, how the model matches the answers, and how the map alone does."""
     lines = ["How the model matches the noisy answers (1.0: all misfit is noise)"]
     lines += [f"  {'question':<10}{'users':>10}{'answers':>9}{'chi2':>7}{'largest':>9}"]
     lines += [
@@ -204,7 +204,7 @@ class Share:
         return self.value > CLEAR * self.std_error
 
     def trips(self, devices: int) -> int:
-        """The estimated number of devices with a trip: all of them, unless the share is clear."""
+        """Return the estimated number of devices with a trip: all of them, unless the share is clear."""
         return round(devices * (1 - min(self.value, 1.0))) if self.clear else devices
 
     def __str__(self) -> str:
@@ -224,12 +224,12 @@ class Share:
         ]
 
     def document(self) -> dict[str, float]:
-        """Plain data for files and promises."""
+        """Return plain data for files and promises."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
     @staticmethod
     def restored(found: Mapping[str, Any] | None) -> Share | None:
-        """From the plain data of a file, checked."""
+        """Read it from the plain data of a file, and check it."""
         if found is None:
             return None
         by_model = found.get("by_model")
@@ -244,7 +244,7 @@ class Share:
 
 
 def first_guess(observations: Sequence[Observation]) -> Share:
-    """From the questions that every trip answers with exactly one item: one less the mean of their totals."""
+    """Estimate the share from the questions that every trip answers with exactly one item: one less the mean total."""
     totals = [seen.filled for seen in observations if seen.name in SINGLE and seen.most == 1]
     if not totals:
         return Share(0.0, math.inf)

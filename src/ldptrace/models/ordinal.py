@@ -36,7 +36,7 @@ class Answers:
     response: Floats | None = None
 
     def expected(self, probabilities: Floats) -> Floats:
-        """Mean answers under a distribution."""
+        """Return mean answers under a distribution."""
         return probabilities if self.response is None else self.response @ probabilities
 
 
@@ -66,7 +66,7 @@ class OrdinalFit:
 
 
 def fit_ordinal(profile: Floats, seen: Sequence[Answers], bends: Sequence[Bend]) -> OrdinalFit:
-    """The mean over the bends, by their marginal likelihood, of the most probable distribution under each.
+    """Fit the mean over the bends, by their marginal likelihood, of the most probable distribution under each.
 
     >>> flat = np.full(24, 1 / 24)
     >>> quiet = fit_ordinal(flat, [Answers(np.eye(24)[0], np.full(24, 9.0))], circle(24))
@@ -96,13 +96,14 @@ def fit_ordinal(profile: Floats, seen: Sequence[Answers], bends: Sequence[Bend])
 
 
 def _shares(evidence: Floats) -> Floats:
-    """The weights of bends whose logarithms are these, up to a constant."""
+    """Return the weights of bends whose logarithms are these, up to a constant."""
     weights = np.exp(evidence - evidence.max())
     return np.asarray(weights / weights.sum())
 
 
 def _changes(found: Sequence[tuple[Floats, float, Floats]], weights: Floats, mean: Floats) -> Floats:
-    """A change of the mean in each replicate; their squares are those of all distributions that the answers allow.
+    """Return a change of the mean in each replicate; their squares are those of all distributions that the answers
+    allow.
 
     These are normal in their logarithms around the mode of each bend. A few of them drawn by chance would show their
     spread only roughly.

@@ -69,7 +69,7 @@ class Columns:
         return Columns(at[~shared], entries[~shared], np.flatnonzero(together), matrix)
 
     def seen_by(self, jacobian: Floats) -> Floats:
-        """The Jacobian times the basis, in some order of its columns."""
+        """Multiply the Jacobian with this root, in some order of its columns."""
         alone, rows = self._spans
         if not len(self.rows):
             return jacobian[:, alone] * self.sizes
@@ -150,7 +150,7 @@ class Prior:
         return found
 
     def widths(self, rng: np.random.Generator) -> Floats:
-        """Drawn variances of single potentials over those of the bases: what Student's law leaves open of them."""
+        """Return how much wider than the bases each potential was drawn: ratios of variances, by the law of Student."""
         found = np.ones_like(self._alone)
         for row, part in zip(found, self.components, strict=True):
             if part.freedom is not None:
@@ -158,7 +158,7 @@ class Prior:
         return found
 
     def root(self, variances: Floats, widths: Floats | None = None) -> PriorRoot:
-        """Roots of the prior covariance, block by block. It has one: each potential has a component of its own."""
+        """Return roots of the prior covariance, block by block. They exist, as each potential has its own component."""
         alone, sizes = (
             variances @ (self._alone if widths is None else widths * self._alone),
             np.sqrt(variances),
@@ -180,23 +180,23 @@ class PriorRoot:
     roots: tuple[Root, ...]
 
     def seen_by(self, jacobian: Floats) -> Floats:
-        """The Jacobian times L, whose columns are in the order of the blocks."""
+        """Multiply the Jacobian with this root, in some order of its columns."""
         parts = zip(self.blocks, self.roots, strict=True)
         return np.hstack([jacobian[:, rows] @ root.lower for rows, root in parts])
 
     def spread(self, values: Floats) -> Floats:
-        """K times a number for each potential."""
+        """Multiply K with a number for each potential."""
         return self._by_block(values, lambda root, own: root.lower @ (root.lower.T @ own))
 
     def drawn(self, chances: Floats) -> Floats:
-        """L times independent numbers: a draw of all potentials in each column."""
+        """Multiply L with independent numbers: a draw of all potentials in each column."""
         found = np.empty_like(chances)
         for rows, root in zip(self.blocks, self.roots, strict=True):
             found[rows] = root.lower @ chances[rows]
         return found
 
     def pull(self, potentials: Floats) -> Floats:
-        """K^-1 x: how strongly each potential is pulled back to zero."""
+        """Return K^-1 x: how strongly each potential is pulled back to zero."""
         return self._by_block(potentials, Root.solve)
 
     def _by_block(self, values: Floats, product: Callable[[Root, Floats], Floats]) -> Floats:
@@ -206,7 +206,7 @@ class PriorRoot:
         return found
 
     def precision(self) -> Floats:
-        """K^-1."""
+        """Return K^-1."""
         if len(self.roots) == 1:
             return self.roots[0].inverse()
         size = sum(len(rows) for rows in self.blocks)
@@ -217,7 +217,7 @@ class PriorRoot:
 
 
 def _span(rows: Ints) -> slice | Ints:
-    """The same rows, as a slice where they are neighbours: nothing is copied then."""
+    """Return the same rows as a slice where they are neighbours, so that nothing is copied."""
     if len(rows) and (np.diff(rows) == 1).all():
         return slice(int(rows[0]), int(rows[-1]) + 1)
     return rows

@@ -35,7 +35,7 @@ Ratios = NDArray[np.float32]
 
 
 def redrawn(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) -> Floats | None:
-    """Changes of the potentials of the trips, one row for each replicate; None without answers.
+    """Return changes of the potentials of the trips, one row for each replicate; None without answers.
 
     They are drawn from a source of their own, always the same, so that a fit always gives the same model.
     """
@@ -54,7 +54,7 @@ def redrawn(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) ->
 
 
 def path_ratios(paths: CellPaths, length: Floats, layout: Layout, draws: Floats, *, linear: bool) -> Ratios:
-    """How much each path counts in each replicate of a path model: a row for each.
+    """Return how much each path counts in each replicate of a path model: a row for each.
 
     A path with L cells has probability length(L) times its weight over that of all paths of L cells. The latter is
     taken from the paths themselves. With `linear` changes are those of the first order, and may be below zero.
@@ -77,7 +77,7 @@ def path_ratios(paths: CellPaths, length: Floats, layout: Layout, draws: Floats,
 
 
 def _sums(paths: CellPaths, graph: MoveGraph, layout: Layout, potentials: Floats) -> Floats:
-    """The sum of the potentials along each path, lengths apart."""
+    """Return the sum of the potentials along each path, lengths apart."""
     along, n = layout.along(graph, potentials), graph.grid.n
     found = np.empty(len(paths))
     tables = along.start, along.end, graph.leaving(along.moves), along.bends, along.pairs, layout.district(n)
@@ -103,5 +103,5 @@ def _summed(cells, offsets, n, tables, found):  # type: ignore[no-untyped-def]
 
 
 def normal(ratios: NDArray[Any]) -> Ratios:
-    """Ratios whose mean over the trips is one in each replicate."""
+    """Return ratios whose mean over the trips is one in each replicate."""
     return (ratios / ratios.mean(axis=1, keepdims=True)).astype(np.float32)

@@ -37,10 +37,10 @@ class Predictor(Protocol):
     def potentials(self) -> Floats: ...
 
     def moved(self, step: Floats) -> Self:
-        """The model with the potentials x + step."""
+        """Return the model with the potentials x + step."""
 
     def answers(self, capacities: Mapping[str, int]) -> dict[str, Floats]:
-        """Expected items per user for each question (name -> most items named)."""
+        """Return expected items per user for each question (name -> most items named)."""
 
 
 @runtime_checkable
@@ -60,10 +60,10 @@ class JacobianProducts(Protocol):
         """The part of each answer that is left when a path names an item once, which the products include."""
 
     def apply(self, direction: Floats) -> dict[str, Floats]:
-        """Derivatives of the expected answers along a direction of the potentials."""
+        """Return derivatives of the expected answers along a direction of the potentials."""
 
     def apply_transposed(self, values: Mapping[str, Floats]) -> Floats:
-        """Derivatives of the sum of the expected answers times `values`."""
+        """Return derivatives of the sum of the expected answers times `values`."""
 
 
 @runtime_checkable
@@ -71,10 +71,10 @@ class LargePredictor(Predictor, Protocol):
     """A model too large for its Jacobian."""
 
     def products(self, capacities: Mapping[str, int]) -> JacobianProducts:
-        """Products with the Jacobian at these potentials."""
+        """Return products with the Jacobian at these potentials."""
 
     def pools(self, name: str) -> Ints:
-        """Groups of similar answers to a question: a number from 0 for each item."""
+        """Return groups of similar answers to a question: a number from 0 for each item."""
 
 
 Model = TypeVar("Model", bound=Predictor)
@@ -98,22 +98,22 @@ class Solver(ABC, Generic[Model]):
 
     @abstractmethod
     def likely(self, here: Model, logs: Floats) -> Floats:
-        """Logarithms of the components' variances under which the answers are more probable."""
+        """Return logarithms of the components' variances under which the answers are more probable."""
 
     @abstractmethod
     def descend(self, here: Model, logs: Floats, longest: float) -> tuple[Model, float]:
-        """Steps uphill in probability, and by how much the first one wanted to change the expected answers."""
+        """Take steps uphill in probability. Returns by how much the first one wanted to change the expected answers."""
 
     @abstractmethod
     def freedom(self, logs: Floats) -> float:
-        """The effective number of parameters at these potentials: tr (K^-1 + J^T J)^-1 J^T J."""
+        """Return the effective number of parameters at these potentials: tr (K^-1 + J^T J)^-1 J^T J."""
 
     @abstractmethod
     def draws(self, logs: Floats, count: int, rng: np.random.Generator) -> Floats:
-        """Draws of potentials around these ones, with covariance (K^-1 + J^T J)^-1: one in each row."""
+        """Draw potentials around these ones, with covariance (K^-1 + J^T J)^-1: one in each row."""
 
     def changes(self, here: Model, logs: Floats, count: int, rng: np.random.Generator) -> Floats:
-        """Draws of what potentials that the answers allow as well differ by from these: one in each row."""
+        """Draw by what potentials that the answers allow as well differ from these: one in each row."""
         return self.draws(logs, count, rng)
 
     @abstractmethod
@@ -122,11 +122,11 @@ class Solver(ABC, Generic[Model]):
         (K^-1 + J^T J)^-1 J^T c and c^T (1 - J (K^-1 + J^T J)^-1 J^T) c."""
 
     def growth(self, at: Model) -> Floats:
-        """How the answers, in standard errors, change with the logarithm of a factor of all of them."""
+        """Return how the answers, in standard errors, change with the logarithm of a factor of all of them."""
         return self.stacked(self.expected(at)) / self.errors
 
     def weighted(self) -> list[Observation]:
-        """The observations with the variances that the steps use."""
+        """Return the observations with the variances that the steps use."""
         found, at = [], 0
         for seen in self.observations:
             variances = self.errors[at : at + len(seen.frequencies)] ** 2
@@ -139,15 +139,15 @@ class Solver(ABC, Generic[Model]):
         return found
 
     def expected(self, at: Model) -> dict[str, Floats]:
-        """Expected answers, repeats taken away."""
+        """Return expected answers, repeats taken away."""
         return {name: answer * self.left[name] for name, answer in at.answers(self.capacities).items()}
 
     def misfit(self, at: Model) -> Floats:
-        """Observed less expected answers, in standard errors."""
+        """Return observed less expected answers, in standard errors."""
         return (self.observed - self.stacked(self.expected(at))) / self.errors
 
     def stacked(self, by_question: Mapping[str, Floats]) -> Floats:
-        """Answers or their derivatives in one column, totals after the items of each question."""
+        """Put answers or their derivatives into one column, totals after the items of each question."""
         rows = []
         for seen in self.observations:
             block = by_question[seen.name]
@@ -201,7 +201,7 @@ class DenseSolver(Solver[Model]):
     def _better(
         self, here: Model, step: Floats, root: PriorRoot, cost: float, longest: float
     ) -> tuple[float, Model, Floats, Floats, float] | None:
-        """A step, halved until it costs less: the share of it that does, the model, its misfit, pull and cost."""
+        """Halve a step until it costs less. Returns the share of it that does, the model, its misfit, pull and cost."""
         share = longest
         while share > SHORTEST_SHARE:
             there = here.moved(share * step)
@@ -228,7 +228,7 @@ class DenseSolver(Solver[Model]):
         return self._draws(logs, count, rng, np.zeros(len(self.jacobian)))
 
     def changes(self, here: Model, logs: Floats, count: int, rng: np.random.Generator) -> Floats:
-        """As of every solver; variances of the prior are drawn too, as few answers tell how large they are."""
+        """Draw by what potentials that the answers allow as well differ from these: one in each row."""
         target = self.misfit(here) + self.jacobian @ here.potentials
         seen = condensed(self.jacobian, target, self._square)
         allowed = allowed_variances(self.prior, logs, *seen, count // TOGETHER, rng)
@@ -236,7 +236,7 @@ class DenseSolver(Solver[Model]):
         return np.concatenate(drawn) - here.potentials
 
     def _draws(self, logs: Floats, count: int, rng: np.random.Generator, target: Floats) -> Floats:
-        """Draws of potentials, given that J times them is the target plus noise."""
+        """Draw potentials, given that J times them is the target plus noise."""
         root = self.prior.root(np.exp(logs), self.prior.widths(rng))
         chances = rng.standard_normal((self.jacobian.shape[1], count))
         if self._square is not None:
@@ -251,7 +251,7 @@ class DenseSolver(Solver[Model]):
         return before.T + np.array(moved)
 
     def _solver(self, root: PriorRoot) -> Callable[[Floats], Floats]:
-        """Solves the equations of a step: those of the potentials, or, where they are fewer, of the answers."""
+        """Solve the equations of a step: those of the potentials, or, where they are fewer, of the answers."""
         if self._square is not None:
             return Root(root.precision() + self._square).solve
         seen, jacobian = _seen_covariance(root, self.jacobian), self.jacobian
@@ -259,7 +259,7 @@ class DenseSolver(Solver[Model]):
 
 
 def _seen_covariance(root: PriorRoot, jacobian: Floats) -> Root:
-    """Of the answers, noise of variance one included: 1 + J K J^T."""
+    """Return the covariance of the answers, with noise of variance one: 1 + J K J^T."""
     view = root.seen_by(jacobian)
     return Root(np.eye(len(view)) + view @ view.T)
 

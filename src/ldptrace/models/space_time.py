@@ -70,7 +70,7 @@ class TimedModel(MobilityModel):
         return self.space.street_lines
 
     def on(self, calendar: Calendar | None) -> TimedModel:
-        """The same model, drawing for this calendar."""
+        """Return the same model, drawing for this calendar."""
         return replace(self, calendar=calendar)
 
     def block(self, count: int, rng: np.random.Generator, along: Along) -> Part:

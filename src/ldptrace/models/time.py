@@ -40,7 +40,7 @@ class TimeDraws:
         return TimeDraws(rng.standard_normal(count), rng.random(count), rng.random(count))
 
     def part(self, start: int, stop: int) -> TimeDraws:
-        """Those of some of the trips."""
+        """Return the times of some of the trips."""
         return TimeDraws(self.speed[start:stop], self.hour[start:stop], self.minute[start:stop])
 
 
@@ -156,7 +156,7 @@ class TimeModel:
         seconds: Floats | None = None,
         calendar: Calendar | None = None,
     ) -> Trajectories:
-        """The trips with times: seconds of the local day, or dates where a calendar says which.
+        """Add times to trips: seconds of the local day, or dates where a calendar says which.
 
         Time passes by distance, more of it near both ends, or in proportion to the `seconds` of the step to each point:
         they are scaled to the speed that was drawn for the trip. Times increase strictly.
@@ -180,7 +180,7 @@ class TimeModel:
         return replace(trips, t=t, timezone=calendar.timezone)
 
     def hour_of(self, trips: Trajectories, grid: Grid, chance: Floats) -> Ints:
-        """The hour in which each trip leaves, of the week where days were asked for."""
+        """Return the hour in which each trip leaves, of the week where days were asked for."""
         direction = _directions(trips, grid, self.centre)
         sums = np.cumsum(self.hours, axis=1)
         drawn = chance * sums[direction, -1]
@@ -216,7 +216,7 @@ class TimeModel:
         return math.exp(float(np.interp(0.5, np.cumsum(self.speeds), np.log(_edges(self.pace)[1:]))))
 
     def explain(self) -> str:
-        """What was learned about time, and how well it matches the answers."""
+        """Say what was learned about time, and how well it matches the answers."""
         day = self.hours.mean(axis=0).reshape(-1, HOURS).sum(axis=0)
         busiest = np.argsort(-day)[:3]
         lines = (
@@ -231,7 +231,7 @@ class TimeModel:
     # -- the file --------------------------------------------------------------------------------------
 
     def contents(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Header and arrays of the saved model."""
+        """Return header and arrays of the saved model."""
         header = {
             "centre": self.centre,
             "pace": [
@@ -254,7 +254,7 @@ class TimeModel:
 
     @staticmethod
     def restored(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> TimeModel:
-        """The model with these contents, checked."""
+        """Return the model with these contents, checked."""
         hours, speeds, lengths = (
             np.asarray(arrays[name], dtype=np.float64) for name in ("hours", "speeds", "lengths")
         )
@@ -282,7 +282,7 @@ class TimeModel:
 
 
 def _seen(estimate: Estimate, response: Floats | None = None) -> Answers:
-    """The answers of those who have one: where more are empty than noise explains, the rest stands for all."""
+    """Return the answers of those who have one. Where more are empty than noise explains, the rest stands for all."""
     given, most = 1.0, estimate.question.capacity
     if estimate.nulls is not None and not isinstance(estimate.question, Tides):
         error = most * float(estimate.std_errors.max())
@@ -315,7 +315,7 @@ def _speeds(estimate: Estimate | None) -> tuple[Pace, OrdinalFit, Match | None]:
 
 
 def _tides(estimate: Estimate | None, hours: Floats, directions: Floats) -> tuple[OrdinalFit, Match | None]:
-    """Parts of the day by direction: independent of each other, unless the answers say otherwise."""
+    """Return the parts of the day by direction, independent of each other unless the answers say otherwise."""
     day = hours.reshape(-1, HOURS).sum(axis=0)
     parts = np.bincount(PART_OF_HOUR, weights=day, minlength=len(PARTS))
     profile = np.outer(parts, directions).ravel()
@@ -345,7 +345,7 @@ def _tides(estimate: Estimate | None, hours: Floats, directions: Floats) -> tupl
 
 
 def _nearby(question: Question) -> Floats | None:
-    """Which items each class of an ordered domain has in its answer."""
+    """Return which items each class of an ordered domain has in its answer."""
     reach = getattr(question, "reach", 0)
     items = np.arange(question.domain)
     apart = (np.subtract.outer(items, items) + reach) % question.domain
@@ -364,7 +364,7 @@ def _matched(
 
 
 def _by_direction(hours: Floats, table: Floats, directions: Floats) -> Floats:
-    """Hours of each direction such that all hours together, and all directions, stay as they were."""
+    """Return hours of each direction such that all hours together, and all directions, stay as they were."""
     parts = np.tile(np.array(PART_OF_HOUR), len(hours) // HOURS)
     joint: Floats = (table / table.sum(axis=1, keepdims=True))[parts].T * hours
     share = directions / directions.sum()
@@ -376,7 +376,7 @@ def _by_direction(hours: Floats, table: Floats, directions: Floats) -> Floats:
 
 
 def _directions(trips: Trajectories, grid: Grid, centre: int) -> Ints:
-    """0 for trips that end nearer to the centre than they began, 1 farther, 2 neither."""
+    """Return 0 for trips that end nearer to the centre than they began, 1 for farther, 2 for neither."""
     here = np.flatnonzero(trips.sizes > 0)
     ends = np.stack([trips.offsets[:-1][here], trips.offsets[1:][here] - 1])
     cells = [
@@ -394,13 +394,13 @@ def _directions(trips: Trajectories, grid: Grid, centre: int) -> Ints:
 
 
 def _edges(pace: Pace) -> Floats:
-    """Ends of the speed classes in metres per hour, the open ones closed."""
+    """Return ends of the speed classes in metres per hour, the open ones closed."""
     inner = [edge(number, pace.slowest) for number in range(pace.classes - 1)]
     return np.array([inner[0] / 2, *inner, inner[-1] * 2**0.25])
 
 
 def _steps(trips: Trajectories, pace: Pace) -> Floats:
-    """Metres from the point before to every point; the first of a trip has none."""
+    """Return metres from the point before to every point; the first of a trip has none."""
     steps = np.zeros(trips.points)
     x, y = np.diff(trips.x) * (pace.x_scale / 1000), np.diff(trips.y) * (pace.y_scale / 1000)
     steps[1:] = np.hypot(x, y)
@@ -409,7 +409,7 @@ def _steps(trips: Trajectories, pace: Pace) -> Floats:
 
 
 def _passed(trips: Trajectories, steps: Floats) -> Floats:
-    """The sum of the steps of each trip; the first is none."""
+    """Add up the steps of each trip; the first is none."""
     passed, here = np.zeros(len(trips)), trips.sizes > 0
     passed[here] = running(steps, trips.offsets)[trips.offsets[1:][here] - 1]
     return passed

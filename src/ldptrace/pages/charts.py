@@ -28,7 +28,7 @@ def histogram(
     scale: float = 1.0,
     whole: bool = False,
 ) -> Markup:
-    """Shares per bucket, the first series filled; the last bucket holds everything beyond the edges.
+    """Draw shares per bucket, the first series filled; the last bucket holds everything beyond the edges.
 
     Labels stand below the borders of buckets, or below their middle when a bucket is one whole number.
     """
@@ -46,7 +46,7 @@ def histogram(
 def classes(
     edges: Sequence[float], series: Sequence[Series], title: str, label: Callable[[float], str]
 ) -> Markup:
-    """Shares per logarithmic class, with one class below the edges and one above; the first series filled."""
+    """Draw shares per logarithmic class, with a class below the edges and one above; the first series is filled."""
     parts, width = _steps(series, len(edges) + 1, title, "share of trips")
     every = max(1, math.ceil(len(edges) / 5))
     for edge in range(0, len(edges), every):
@@ -55,7 +55,7 @@ def classes(
 
 
 def _steps(series: Sequence[Series], buckets: int, title: str, y_title: str) -> tuple[list[str], float]:
-    """Axes and a line of steps for each series, the first one filled; and how wide a step is."""
+    """Draw axes and a line of steps for each series, the first one filled. Returns also how wide a step is."""
     top, width = _top(series), (WIDTH - LEFT - RIGHT) / buckets
     parts = _axes(top, title, y_title)
     for order, item in enumerate(series):
@@ -68,14 +68,14 @@ def _steps(series: Sequence[Series], buckets: int, title: str, y_title: str) -> 
 
 
 def _top(series: Sequence[Series]) -> float:
-    """A round number above all values."""
+    """Return a round number above all values."""
     return _ceiling(
         max((value for item in series for value in item.values if value is not None), default=0.0)
     )
 
 
 def _outline(item: Series, places: list[str], *, filled: bool, inset: float) -> list[str]:
-    """A line through the places; if it is `filled`, down to the ground, `inset` from the sides of the chart."""
+    """Draw a line through the places; if it is `filled`, down to the ground, `inset` from the sides of the chart."""
     if not places:
         return []
     line = " ".join(places)
@@ -88,7 +88,7 @@ def _outline(item: Series, places: list[str], *, filled: bool, inset: float) -> 
 
 
 def day(series: Sequence[Series], title: str) -> Markup:
-    """A share for each hour of the day as a curve, the first series filled."""
+    """Draw a share for each hour of the day as a curve, the first series filled."""
     top, step = _top(series), (WIDTH - LEFT - RIGHT) / 24
     parts = _axes(top, title, "share of departures")
     for order, item in enumerate(series):
@@ -108,7 +108,7 @@ def curves(
     y_title: str,
     top: float | None = None,
 ) -> Markup:
-    """Lines over equally spaced labels."""
+    """Draw lines over equally spaced labels."""
     top = top or _top(series)
     step = (WIDTH - LEFT - RIGHT - 16) / max(len(labels) - 1, 1)
     parts = _axes(top, title, y_title)
@@ -128,7 +128,7 @@ def curves(
 def course(
     series: Sequence[Series], first: float, last: float, title: str, y_title: str, top: float | None = None
 ) -> Markup:
-    """Lines over time, each over the whole width from `first` to `last`; long ones are drawn by means of stretches."""
+    """Draw lines over time, each over the whole width from `first` to `last`; long ones by means of stretches."""
     thin = [Series(_thinned(item.values), item.style) for item in series]
     top = top or _top(thin)
     parts = _axes(top, title, y_title)
@@ -146,7 +146,7 @@ def course(
 
 
 def _thinned(values: Sequence[float | None], most: int = 150) -> list[float | None]:
-    """Means of equal stretches, at most `most` of them.
+    """Return means of equal stretches, at most `most` of them.
 
     >>> _thinned([1.0, 3.0, 5.0, 7.0], 2)
     [2.0, 6.0]
@@ -157,7 +157,7 @@ def _thinned(values: Sequence[float | None], most: int = 150) -> list[float | No
 
 
 def strip(positions: Sequence[float | None], known_before: float | None = None) -> Markup:
-    """One dot per set between knowing nothing (left, 0) and perfect (right, 1); a hollow one for the map alone."""
+    """Draw one dot per set between knowing nothing (left, 0) and perfect (right, 1); a hollow one for the map alone."""
     parts = ['<path class="lattice" d="M6 8H154"/><path class="end" d="M6 3V13M154 3V13"/>']
     if known_before is not None:
         parts.append(f'<circle class="hollow" cx="{6 + 148 * known_before:.1f}" cy="8" r="4.2"/>')
@@ -169,7 +169,7 @@ def strip(positions: Sequence[float | None], known_before: float | None = None) 
 
 
 def share_bar(value: float, top: float, style: str) -> Markup:
-    """A bar with its share written behind it."""
+    """Draw a bar with its share written behind it."""
     width = 120 * value / top if top else 0.0
     return Markup(
         f'<svg class="bar" viewBox="0 0 170 12" aria-hidden="true"><rect class="fill {style}" y="1" '
@@ -207,7 +207,7 @@ def _height(value: float, top: float) -> float:
 
 
 def _ceiling(value: float) -> float:
-    """The next number of 1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8 times a power of ten: quarters of it are short."""
+    """Round up to 1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6 or 8 times a power of ten, whose quarters are short numbers."""
     if value <= 0.0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))
@@ -217,7 +217,7 @@ def _ceiling(value: float) -> float:
 
 
 def _short(value: float) -> str:
-    """A number in few characters.
+    """Write a number in few characters.
 
     >>> _short(0.05), _short(7500.0), _short(12000.0), _short(0.0)
     ('0.05', '7500', '12k', '0')

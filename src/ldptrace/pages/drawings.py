@@ -35,7 +35,7 @@ class Frame:
         return WIDTH * self.ratio
 
     def under(self) -> list[str]:
-        """What lies below the drawing."""
+        """Return what lies below the drawing."""
         use = [f'<use href="#streets" class="streets" transform="scale({WIDTH / 1000:.4f})"/>']
         return [_frame(self.height), *(use if self.streets else [])]
 
@@ -45,7 +45,7 @@ class Frame:
 
 
 def street_symbol(pieces: Sequence[Sequence[int]], ratio: float) -> Markup:
-    """The streets once, to be used in every map; coordinates are in thousandths of the map's width."""
+    """Draw the streets once, to be used in every map, in thousandths of the map's width."""
     path = "".join(
         f"M{x0} {round(1000 * ratio * (1 - y0 / 1000))}L{x1} {round(1000 * ratio * (1 - y1 / 1000))}"
         for x0, y0, x1, y1 in pieces
@@ -61,7 +61,7 @@ _NORTH = (
 
 
 def _ruler(metres: float, height: float) -> str:
-    """A bar of a round length, at most a third of the map."""
+    """Draw a bar of a round length, at most a third of the map."""
     power = 10.0 ** math.floor(math.log10(metres / 3))
     length = max(step * power for step in (1, 2, 5) if step * power <= metres / 3)
     wide = WIDTH * length / metres
@@ -74,12 +74,12 @@ def _ruler(metres: float, height: float) -> str:
 
 
 def density_map(shares: Sequence[float], frame: Frame, top: float) -> Markup:
-    """Shares of visits per block; `top` is full colour, which grows with the square root of the share."""
+    """Draw shares of visits per block; `top` is full colour, which grows with the square root of the share."""
     return _blocks(shares, frame, lambda share: ("heat", math.sqrt(share / top) if top else 0.0))
 
 
 def difference_map(shares: Sequence[float], frame: Frame, top: float) -> Markup:
-    """Differences of shares per block: more than real in one colour, less in another."""
+    """Draw differences of shares per block: more than real in one colour, less in another."""
     return _blocks(
         shares,
         frame,
@@ -89,7 +89,7 @@ def difference_map(shares: Sequence[float], frame: Frame, top: float) -> Markup:
 
 
 def zone_map(side: int, frame: Frame) -> Markup:
-    """The zones of the trip matrix with their names."""
+    """Draw the zones of the trip matrix with their names."""
     parts = [*frame.under(), _lattice(side, frame.height)]
     for zone in range(side * side):
         x, y = _centre(zone, side, frame.height)
@@ -100,7 +100,7 @@ def zone_map(side: int, frame: Frame) -> Markup:
 
 
 def zone_name(zone: int, side: int) -> str:
-    """Letter from west to east, number from south to north, as on a chessboard.
+    """Name a zone: a letter from west to east, a number from south to north, as on a chessboard.
 
     >>> zone_name(0, 6), zone_name(7, 6)
     ('A1', 'B2')
@@ -109,21 +109,21 @@ def zone_name(zone: int, side: int) -> str:
 
 
 def flow_map(flows: Iterable[Flow], side: int, frame: Frame, top: float) -> Markup:
-    """Moves between neighbouring blocks as arrows, each on the right-hand side of its way."""
+    """Draw moves between neighbouring blocks as arrows, each on the right-hand side of its way."""
     return _arrows([(flow, "heat") for flow in flows], side, frame, top)
 
 
 def flow_difference(
     real: Iterable[Flow], other: Iterable[Flow], side: int, frame: Frame, top: float
 ) -> Markup:
-    """Differences of flows as arrows: more than real in one colour, less in another."""
+    """Draw differences of flows as arrows: more than real in one colour, less in another."""
     gaps = flow_gaps(real, other)
     found = [((*ends, abs(gap)), "more" if gap > 0 else "less") for ends, gap in gaps.items()]
     return _arrows(found, side, frame, top)
 
 
 def _arrows(flows: Iterable[tuple[Flow, str]], side: int, frame: Frame, top: float) -> Markup:
-    """The strongest of the flows, each with its colour, the weakest below."""
+    """Draw the strongest of the flows, each with its colour, the weakest below."""
     height = frame.height
     shown = sorted(
         (item for item in flows if item[0][2] >= FAINTEST_ARROW * top), key=lambda item: -item[0][2]
@@ -136,7 +136,7 @@ def _arrows(flows: Iterable[tuple[Flow, str]], side: int, frame: Frame, top: flo
 
 
 def flow_gaps(real: Iterable[Flow], other: Iterable[Flow]) -> dict[tuple[int, int], float]:
-    """By how much the share of each flow differs.
+    """Return by how much the share of each flow differs.
 
     >>> flow_gaps([(0, 1, 0.5)], [(0, 1, 0.25), (1, 0, 0.75)])
     {(0, 1): -0.25, (1, 0): 0.75}
@@ -148,7 +148,7 @@ def flow_gaps(real: Iterable[Flow], other: Iterable[Flow]) -> dict[tuple[int, in
 
 
 def trip_matrix(trips: Sequence[Sequence[float]], top: float, *, signed: bool = False) -> Markup:
-    """Origins (rows) by destinations (columns); signed for a difference."""
+    """Draw origins (rows) by destinations (columns); signed for a difference."""
     size = len(trips)
     step = WIDTH / size
     side = math.isqrt(size)
@@ -187,7 +187,7 @@ def trip_matrix(trips: Sequence[Sequence[float]], top: float, *, signed: bool = 
 
 
 def pattern_path(cells: Sequence[int], n: int, ratio: float) -> Markup:
-    """One pattern as a little path: a dot where it begins, an arrow head where it ends."""
+    """Draw one pattern as a little path: a dot where it begins, an arrow head where it ends."""
     width = 72.0
     height = width * ratio
     centres = [((cell // n + 0.5) * width / n, height - (cell % n + 0.5) * height / n) for cell in cells]
@@ -209,7 +209,7 @@ def pattern_path(cells: Sequence[int], n: int, ratio: float) -> Markup:
 
 
 def trip_map(lines: Sequence[Sequence[Sequence[float]]], frame: Frame, style: str) -> Markup:
-    """A few hundred trips as thin lines; what many of them share becomes dark."""
+    """Draw a few hundred trips as thin lines; what many of them share becomes dark."""
     parts = frame.under()
     for first in range(0, len(lines), TRIPS_PER_PATH):
         path = "".join(_stroke(line, frame.height) for line in lines[first : first + TRIPS_PER_PATH])
@@ -218,7 +218,7 @@ def trip_map(lines: Sequence[Sequence[Sequence[float]]], frame: Frame, style: st
 
 
 def _stroke(line: Sequence[Sequence[float]], height: float) -> str:
-    """A line as the data of a path; a trip that stays in one place is a dot."""
+    """Write a line as the data of a path; a trip that stays in one place is a dot."""
     points = [(x * WIDTH, height - y * height) for x, y in line]
     if len(points) == 1:
         points = points * 2
@@ -226,7 +226,7 @@ def _stroke(line: Sequence[Sequence[float]], height: float) -> str:
 
 
 def scale_bar(top: float, *, signed: bool = False) -> Markup:
-    """Legend of the colours: what a few shares look like."""
+    """Draw the legend of the colours: what a few shares look like."""
     steps = [-1.0, -0.25, 0.0, 0.25, 1.0] if signed else [0.0, 0.0625, 0.25, 0.5625, 1.0]
     parts = []
     for number, step in enumerate(steps):
@@ -272,7 +272,7 @@ def _centre(block: int, side: int, height: float) -> tuple[float, float]:
 
 
 def _arrow(ax: float, ay: float, bx: float, by: float, strength: float, cell: float, kind: str) -> str:
-    """A shaft and a head between two block centres, moved aside so that the way back has room."""
+    """Draw a shaft and a head between two block centres, moved aside so that the way back has room."""
     length = math.hypot(bx - ax, by - ay)
     ux, uy = (bx - ax) / length, (by - ay) / length
     aside = 0.11 * cell
@@ -310,7 +310,7 @@ def _frame(height: float, width: float = WIDTH) -> str:
 
 
 def _lattice(side: int, height: float, width: float = WIDTH) -> str:
-    """Lines between the cells and around them."""
+    """Draw the lines between the cells and around them."""
     lines = [f"M{k * width / side:.1f} 0V{height:.1f}" for k in range(side + 1)]
     lines += [f"M0 {k * height / side:.1f}H{width:.1f}" for k in range(side + 1)]
     return f'<path class="lattice" d="{"".join(lines)}"/>'

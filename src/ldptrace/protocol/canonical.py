@@ -21,7 +21,7 @@ DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?")
 
 
 def dumps(data: Any) -> bytes:
-    """The canonical bytes.
+    """Return the canonical bytes.
 
     >>> dumps({"b": [1, None], "a": "x"})
     b'{"a":"x","b":[1,null]}'
@@ -32,7 +32,7 @@ def dumps(data: Any) -> bytes:
 
 
 def loads(text: bytes) -> Any:
-    """The document in these bytes; an error if they are not canonical."""
+    """Return the document in these bytes; an error if they are not canonical."""
     if _depth(text) > MAX_DEPTH:
         raise PlanError(f"the document is nested more than {MAX_DEPTH} deep")
     if b"\\" in text:
@@ -51,7 +51,7 @@ def loads(text: bytes) -> Any:
 
 
 def decimal_of(value: float) -> str:
-    """The shortest decimal that reads back as this double, without an exponent.
+    """Return the shortest decimal that reads back as this double, without an exponent.
 
     >>> decimal_of(1e-5), decimal_of(-8.0), decimal_of(-0.0)
     ('0.00001', '-8', '0')
@@ -64,7 +64,7 @@ def decimal_of(value: float) -> str:
 
 
 def decimal_in(value: object, where: str) -> float:
-    """The double that a canonical decimal stands for."""
+    """Return the double that a canonical decimal stands for."""
     if not isinstance(value, str) or len(value) > MAX_DECIMAL or not DECIMAL.fullmatch(value):
         raise PlanError(f"{where} must be a decimal in a string, got {_short(value)}")
     number = float(value)
@@ -94,7 +94,7 @@ def list_in(value: object, low: int, high: int, where: str) -> list[Any]:
 
 
 def object_in(value: object, keys: Iterable[str], where: str) -> dict[str, Any]:
-    """An object with exactly these keys."""
+    """Return an object with exactly these keys."""
     wanted = set(keys)
     if not isinstance(value, dict) or set(value) != wanted:
         raise PlanError(f"{where} must be an object with the keys {sorted(wanted)}, got {_short(value)}")
@@ -102,7 +102,7 @@ def object_in(value: object, keys: Iterable[str], where: str) -> dict[str, Any]:
 
 
 def _depth(text: bytes) -> int:
-    """How deep brackets are nested; those inside strings count too, no document of the protocol has any."""
+    """Count how deep brackets are nested. Those inside strings count too: no document of the protocol has any."""
     depth = deepest = 0
     for bracket in re.findall(rb"[\[\]{}]", text):
         depth += 1 if bracket in b"[{" else -1

@@ -13,7 +13,7 @@ _DIGITS = 80
 
 
 def epsilon_fraction(epsilon: float | str | Decimal | Fraction) -> Fraction:
-    """The privacy budget as the decimal number a person wrote.
+    """Return the privacy budget as the decimal number a person wrote.
 
     >>> epsilon_fraction(0.1)
     Fraction(1, 10)
@@ -22,7 +22,7 @@ def epsilon_fraction(epsilon: float | str | Decimal | Fraction) -> Fraction:
 
 
 def budget_fraction(value: float | str | Decimal | Fraction, most: int, what: str) -> Fraction:
-    """An epsilon, a lifetime or a limit: the exact decimal that was written, above 0 and at most `most`."""
+    """Return an epsilon, a lifetime or a limit as the exact decimal that was written, above 0 and at most `most`."""
     try:
         budget = value if isinstance(value, Fraction) else _plain(Decimal(str(value)))
     except (InvalidOperation, ValueError, OverflowError):
@@ -33,14 +33,14 @@ def budget_fraction(value: float | str | Decimal | Fraction, most: int, what: st
 
 
 def _plain(number: Decimal) -> Fraction:
-    """A decimal as a fraction, unless its exponent alone would make numbers of many digits."""
+    """Return a decimal as a fraction, unless its exponent alone would make numbers of many digits."""
     if number and abs(number.adjusted()) > _DIGITS:
         raise OverflowError
     return Fraction(number)
 
 
 def ratio_at_most(epsilon: Fraction) -> Fraction:
-    """The largest multiple of 2^-40 that is not above e^epsilon: what a randomizer may use of its budget.
+    """Return the largest multiple of 2^-40 that is not above e^epsilon: what a randomizer may use of its budget.
 
     >>> ratio = ratio_at_most(Fraction(1))
     >>> 2**40 % ratio.denominator == 0, round(float(ratio), 9)
@@ -54,7 +54,7 @@ def ratio_at_most(epsilon: Fraction) -> Fraction:
 
 
 def log(ratio: Fraction, times: int = 1) -> Decimal:
-    """Natural logarithm of ratio^times, to many digits."""
+    """Compute the natural logarithm of ratio^times, to many digits."""
     with localcontext() as context:
         context.prec = _DIGITS
         return (Decimal(ratio.numerator).ln() - Decimal(ratio.denominator).ln()) * times
@@ -68,7 +68,7 @@ def total(values: Iterable[Decimal]) -> Decimal:
 
 
 def decimal_text(value: Fraction) -> str:
-    """A finite decimal written out, or the fraction `a/b`.
+    """Write out a finite decimal, or the fraction `a/b`.
 
     >>> decimal_text(Fraction(1, 10)), decimal_text(Fraction(1, 3))
     ('0.1', '1/3')

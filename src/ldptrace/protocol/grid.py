@@ -15,7 +15,7 @@ Bounds = tuple[float, float, float, float]
 
 
 def numbers(given: Iterable[float] | str) -> list[float]:
-    """Numbers of a list, or of a text that joins them by commas.
+    """Read the numbers of a list, or of a text that joins them by commas.
 
     >>> numbers("1, 2.5"), numbers((1, 2))
     ([1.0, 2.5], [1.0, 2.0])
@@ -29,7 +29,7 @@ def numbers(given: Iterable[float] | str) -> list[float]:
 
 
 def checked_bounds(bounds: Bounds | str) -> Bounds:
-    """Bounds as four finite floats with x0 < x1 and y0 < y1: the one place where they are read and checked.
+    """Check bounds, and return four finite floats with x0 < x1 and y0 < y1. Nothing else reads bounds.
 
     >>> checked_bounds((0, 0, 1, 2)), checked_bounds("-8.7, 41, -8.4, 41.4")
     ((0.0, 0.0, 1.0, 2.0), (-8.7, 41.0, -8.4, 41.4))
@@ -51,7 +51,7 @@ def checked_bounds(bounds: Bounds | str) -> Bounds:
 
 
 def checked_cells(n: int) -> int:
-    """Cells per side of a grid: the one place where they are checked.
+    """Check the number of cells per side of a grid.
 
     >>> checked_cells(6)
     6

@@ -27,7 +27,7 @@ TURNS = 5
 
 
 def axis_origin_and_step(low: float, high: float, n: int) -> tuple[float, float]:
-    """Where the lattice starts on one axis, and how wide a cell is."""
+    """Return where the lattice starts on one axis, and how wide a cell is."""
     origin = low - PAD
     return origin, ((high + PAD) - origin) / n
 
@@ -63,7 +63,7 @@ def direction(di: int, dj: int) -> int:
 
 
 def towards(here: int, there: int) -> int:
-    """One step of the greedy king path along one axis."""
+    """Take one step of the greedy king path along one axis."""
     if there > here:
         return here + 1
     if there < here:
@@ -72,7 +72,7 @@ def towards(here: int, there: int) -> int:
 
 
 def turn(before: int, after: int) -> int:
-    """Angle between two consecutive moves in steps of 45 degrees, left and right alike: 0 (straight on) to 4.
+    """Return the angle between two moves in steps of 45 degrees, left and right alike: 0 (straight on) to 4.
 
     >>> turn(4, 4), turn(4, 2), turn(4, 7), turn(4, 3)
     (0, 1, 1, 4)
@@ -82,7 +82,7 @@ def turn(before: int, after: int) -> int:
 
 
 def moves(n: int) -> Iterator[tuple[int, int, int]]:
-    """All feasible moves (cell, direction, target cell) of the n x n lattice; their order numbers the items.
+    """Return all feasible moves (cell, direction, target cell) of the n x n lattice; their order numbers the items.
 
     >>> len(list(moves(6)))
     220
@@ -101,7 +101,7 @@ def move_count(n: int) -> int:
 
 
 def move_item(here: int, there: int, n: int) -> int:
-    """Item number of the move between two adjacent cells: its place in `moves(n)`, without a table.
+    """Return the item number of the move between two adjacent cells: its place in `moves(n)`, without a table.
 
     >>> all(move_item(here, there, 6) == item for item, (here, _, there) in enumerate(moves(6)))
     True
@@ -124,7 +124,7 @@ def _first_move(cell: int, n: int) -> int:
 
 
 def move_of(item: int, n: int) -> tuple[int, int]:
-    """The two cells of a move, by its item number.
+    """Return the two cells of a move, by its item number.
 
     >>> all(move_of(item, 6) == (here, there) for item, (here, _, there) in enumerate(moves(6)))
     True
@@ -134,7 +134,7 @@ def move_of(item: int, n: int) -> tuple[int, int]:
 
 
 def _neighbours(cell: int, n: int) -> list[int]:
-    """Cells one move away, in the order of the directions."""
+    """Return cells one move away, in the order of the directions."""
     (i, j), steps = divmod(cell, n), zip(DIRECTION_DI, DIRECTION_DJ, strict=True)
     return [(i + di) * n + j + dj for di, dj in steps if 0 <= i + di < n and 0 <= j + dj < n]
 
@@ -145,7 +145,7 @@ def link_count(n: int) -> int:
 
 
 def link_item(here: int, there: int, n: int) -> int:
-    """Item number of a move without its direction.
+    """Return the item number of a move without its direction.
 
     Links are the moves to a cell of larger number, in the order of `moves(n)`; a reverse move is the same link.
 
@@ -177,7 +177,7 @@ def _first_link(cell: int, n: int) -> int:
 
 
 def link_of(item: int, n: int) -> tuple[int, int]:
-    """The two cells of a link, the smaller number first, by its item number.
+    """Return the two cells of a link, the smaller number first, by its item number.
 
     >>> upward = [(here, there) for here, _, there in moves(6) if here < there]
     >>> all(link_of(item, 6) == cells for item, cells in enumerate(upward))
@@ -198,7 +198,7 @@ def bend_count(n: int) -> int:
 
 
 def bend_item(before: int, here: int, after: int, n: int) -> int:
-    """Item number of two consecutive moves without their direction: a path and its reverse have the same bends.
+    """Return the item number of two consecutive moves without their direction. A path and its reverse have the same.
 
     Bends are ordered by their middle cell, then by the larger and then by the smaller place of the other two cells
     among the neighbours of the middle cell.
@@ -225,7 +225,7 @@ def _first_bend(cell: int, n: int) -> int:
 
 
 def bend_of(item: int, n: int) -> tuple[int, int, int]:
-    """The three cells of a bend, the middle one in the middle, by its item number.
+    """Return the three cells of a bend, the middle one in the middle, by its item number.
 
     >>> all(bend_item(*bend_of(item, 6), 6) == item for item in range(840))
     True
@@ -239,7 +239,7 @@ def bend_of(item: int, n: int) -> tuple[int, int, int]:
 
 
 def district(cell: int, n: int, districts: int) -> int:
-    """Which of the districts x districts parts of the lattice holds a cell: parts of whole cells, nearly alike in size.
+    """Return which of the districts x districts parts of the lattice holds a cell. Parts are of nearly the same size.
 
     >>> [district(cell, 3, 2) for cell in range(9)]
     [0, 0, 1, 0, 0, 1, 2, 2, 3]

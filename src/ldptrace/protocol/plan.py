@@ -68,7 +68,7 @@ class CampaignName(Record):
 
     @staticmethod
     def fresh(name: str) -> CampaignName:
-        """A new campaign of this name: its nonce is drawn by the operating system."""
+        """Make a new campaign of this name. Its nonce is drawn by the operating system."""
         return CampaignName(name, os.urandom(16).hex())
 
     def document(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ class Source:
         self.take = take
 
     def below(self, bound: int) -> int:
-        """Uniform in 0..bound-1: the low bits of as few big-endian bytes as hold them, until they fit."""
+        """Draw a uniform number in 0..bound-1: the low bits of as few big-endian bytes as hold it, until they fit."""
         if bound < 1:
             raise ValueError(f"a bound must be at least 1, got {bound}")
         bits = (bound - 1).bit_length()
@@ -37,7 +37,7 @@ class Source:
                 return value
 
     def flags(self, limit: int, bound: int, count: int) -> bytes:
-        """For each of `count` draws below `bound` a byte: 1 if it is below `limit`, else 0.
+        """Return for each of `count` draws below `bound` a byte: 1 if it is below `limit`, else 0.
 
         The same bytes are read as by `below`; the highest byte of a draw nearly always decides.
         """
@@ -58,11 +58,11 @@ class Source:
         return drawn
 
     def subset(self, items: Sequence[int], size: int) -> list[int]:
-        """A uniformly random subset of `items`, ascending (the first `size` steps of Fisher-Yates)."""
+        """Draw a uniformly random subset of `items`, ascending (the first `size` steps of Fisher-Yates)."""
         return sorted(items[place] for place in self.places(len(items), size))
 
     def places(self, length: int, size: int) -> list[int]:
-        """Different uniformly random places of a list: those of Fisher-Yates, without writing the list out.
+        """Draw different random places of a list: those of Fisher-Yates, without writing the list out.
 
         >>> sorted(Source().places(3, 3)), len(Source().places(1 << 60, 2))
         ([0, 1, 2], 2)
@@ -81,7 +81,7 @@ _AGAIN, _OPEN = 2, 3
 
 @lru_cache(maxsize=64)
 def _verdicts(limit: int, bound: int) -> bytes:
-    """What the highest byte of a draw says: above the limit (0), below it (1), drawn again (2), not yet (3)."""
+    """Return what the highest byte of a draw says: above the limit (0), below it (1), drawn again (2), not yet (3)."""
     bits = (bound - 1).bit_length()
     rest = 8 * ((bits + 7) // 8 - 1)
     table = bytearray()

@@ -42,10 +42,10 @@ class Record:
         self.__post_init__()
 
     def __post_init__(self) -> None:
-        """Checks of the class; may settle fields with `object.__setattr__`."""
+        """Check the fields of the record. It may settle fields with `object.__setattr__`."""
 
     def changed(self, **values: Any) -> Self:
-        """A copy with other values in these fields."""
+        """Copy the record with other values in these fields."""
         return type(self)(**{name: getattr(self, name) for name in self.fields} | values)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:

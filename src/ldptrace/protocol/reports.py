@@ -50,7 +50,7 @@ class Report(Record):
     version: int = DIRECT
 
     def encode(self) -> bytes:
-        """The report's bytes.
+        """Encode the report.
 
         >>> Report(bytes(16), 0, 2, 0, bytes(16), b"xyz").encode().hex()[-20:]
         '0000000000000078797a'
@@ -60,7 +60,7 @@ class Report(Record):
 
     @staticmethod
     def decode(data: bytes) -> Report:
-        """The fields of a report of any plan."""
+        """Decode the fields of a report of any plan."""
         if data[:1] not in (b"", bytes([DIRECT]), bytes([SHUFFLED])):
             raise _unknown(data[0], f"known are {DIRECT} and {SHUFFLED}")
         if len(data) < HEADER_BYTES:
@@ -72,22 +72,22 @@ class Report(Record):
 
 
 def plan_prefix(plan: Plan) -> bytes:
-    """What a report says of its plan."""
+    """Return what a report says of its plan."""
     return bytes.fromhex(plan.id)[:PLAN_BYTES]
 
 
 def report_bytes(round_: Round) -> int:
-    """Size of every report of this round."""
+    """Return the size of every report of this round."""
     return HEADER_BYTES + round_.payload_bytes
 
 
 def window_of(report: bytes) -> int:
-    """The window that a report names, of at least `HEADER_BYTES` bytes."""
+    """Return the window that a report names, of at least `HEADER_BYTES` bytes."""
     return int.from_bytes(report[WINDOW_AT], "big")
 
 
 def read_report(data: bytes, plan: Plan, round_number: int, window: int | None = None) -> Answers:
-    """What a report of this round says; raises `ReportRejected` with the first problem found.
+    """Read what a report of this round says. Raises `ReportRejected` with the first problem found.
 
     Of a standing plan, reports of one `window` only, or with None those of any.
     """
@@ -131,7 +131,7 @@ def read_report(data: bytes, plan: Plan, round_number: int, window: int | None =
 
 
 def asked_of(round_: Round, group: int) -> tuple[Ask, ...]:
-    """The questions that a member of this group answers."""
+    """Return the questions that a member of this group answers."""
     return round_.asks if round_.assignment == "everyone" else (round_.asks[group],)
 
 

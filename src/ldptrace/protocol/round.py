@@ -51,7 +51,7 @@ class Ask(Record):
         return self.question.slots * self.randomizer.outputs
 
     def document(self) -> dict[str, Any]:
-        """What the plan document says of this ask."""
+        """Return what the plan document says of this ask."""
         return {
             "question": self.question.parameters(),
             "randomizer": self.randomizer.document(),
@@ -102,7 +102,7 @@ class Round(Record):
         return max(sizes) if self.assignment == "partition" else sum(sizes)
 
     def document(self) -> dict[str, Any]:
-        """What the plan document says of this round."""
+        """Return what the plan document says of this round."""
         return {
             "assignment": self.assignment,
             "padded": self.padded,

@@ -88,7 +88,7 @@ class Wanted(Record):
     most_bends: int = MOST_BENDS
 
     def asked(self, grid: Grid, crs: str | None) -> list[tuple[Question, int]]:
-        """The questions, each with its share out of 65,536."""
+        """Return the questions, each with its share out of 65,536."""
         space, clocks = self._about_space(grid.n), _about_time(grid, crs, self.week, self.centre)
         known = [*space, *clocks, *self._further(grid.n)]
         names = self._names(known)
@@ -112,7 +112,7 @@ class Wanted(Record):
         ]
 
     def _names(self, known: list[Question]) -> set[str]:
-        """Names of the questions that are asked."""
+        """Return names of the questions that are asked."""
         if self.questions is None:
             return {*DEFAULT_SHARES, *(TIME_SHARES if self.time else ())}
         named, possible = list(self.questions), [question.name for question in known]
@@ -123,7 +123,7 @@ class Wanted(Record):
         return {*named, *(TIME_SHARES if self.time else ())}
 
     def _tickets(self, chosen: list[Question]) -> list[int]:
-        """Whole shares of the chosen questions."""
+        """Return whole shares of the chosen questions."""
         if self.shares is not None:
             return integer_shares(chosen, self.shares, SHARES)
         usual = MAP_SHARES if self.for_map else DEFAULT_SHARES
@@ -140,7 +140,7 @@ class Wanted(Record):
 
 
 def _weights(chosen: Iterable[Question], usual: dict[str, float]) -> dict[str, float]:
-    """Shares of named questions: in the usual proportions, those about time and the further ones on top."""
+    """Weigh named questions: in the usual proportions, those about time and the further ones on top."""
     all_of = usual | {name: share * GIVEN / PARTS for name, share in TIME_SHARES.items()}
     all_of |= FURTHER | ({"pairs": PAIRS_ON_MAP / (1 - PAIRS_ON_MAP)} if usual is MAP_SHARES else {})
     return {question.name: all_of[question.name] for question in chosen}
@@ -149,7 +149,7 @@ def _weights(chosen: Iterable[Question], usual: dict[str, float]) -> dict[str, f
 def _about_time(
     grid: Grid, crs: str | None, week: bool, centre: tuple[float, float] | None
 ) -> list[Question]:
-    """The questions about time, for public facts of the map."""
+    """Return the questions about time, for public facts of the map."""
     x_scale, y_scale = millimetres(grid.bounds, crs)
     middle = grid.n // 2 * (grid.n + 1)
     if centre is not None:
@@ -171,7 +171,7 @@ def _about_time(
 
 
 def integer_shares(questions: list[Question], shares: dict[str, float], everyone: int) -> list[int]:
-    """Shares in whole numbers that add up to `everyone` exactly; the largest takes the rounding."""
+    """Round shares to whole numbers that add up to `everyone` exactly; the largest takes the rounding."""
     names = [question.name for question in questions]
     if set(shares) != set(names) or any(not share > 0 for share in shares.values()):
         raise PlanError(f"shares must be positive for exactly {names}, got {shares}")

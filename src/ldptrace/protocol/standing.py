@@ -70,7 +70,7 @@ class Standing(Record):
         lifetime: float | str | Fraction | None = None,
         grace: int | None = None,
     ) -> Standing:
-        """The usual values where none are given: recent = every, ten answers, a day of grace."""
+        """Fill in the usual values where none are given: recent = every, ten answers, a day of grace."""
         budget = budget_fraction(epsilon, MAX_LIFETIME, "epsilon")
         usual = min(ANSWERS * budget, Fraction(MAX_LIFETIME))
         whole = usual if lifetime is None else budget_fraction(lifetime, MAX_LIFETIME, "a lifetime")
@@ -78,7 +78,7 @@ class Standing(Record):
         return Standing(every, every if recent is None else recent, start, whole, late)
 
     def answers(self, epsilon: Fraction) -> int:
-        """How many windows a device answers at most."""
+        """Return how many windows a device answers at most."""
         return self.lifetime // epsilon
 
     def end(self, window: int, phase: int) -> int:
@@ -86,7 +86,7 @@ class Standing(Record):
         return self.start + window * self.every + phase
 
     def latest(self, now: float | None, phase: int) -> int:
-        """The last window that has ended when the clock shows `now`; -1 where none has, or the clock is broken."""
+        """Return the last window that has ended at the time `now`; -1 where none has, or for a broken clock."""
         shown = clock(now)
         if shown is None:
             return -1
@@ -94,7 +94,7 @@ class Standing(Record):
         return window if 0 <= window <= MAX_WINDOW else -1
 
     def eligible(self, arrivals: Iterable[object], window: int, phase: int, accepted: int) -> list[int]:
-        """Places of the arrivals (Unix times) that this window may be answered about.
+        """Return places of the arrivals (Unix times) that this window may be answered about.
 
         Intervals of different windows do not overlap, so each arrival belongs to one window at most.
 
@@ -106,7 +106,7 @@ class Standing(Record):
         return [place for place, value in enumerate(arrivals) if _within(dated(value), first, end)]
 
     def counted(self, window: int) -> tuple[int, int]:
-        """From when until when a curator counts reports of this window, by its own clock."""
+        """Return from when until when a curator counts reports of this window, by its own clock."""
         begin = self.start + window * self.every
         return begin - GRACE, begin + 2 * self.every + self.grace
 
@@ -130,7 +130,7 @@ class Standing(Record):
 
 
 def dated(value: object) -> float | None:
-    """A recorded arrival as a Unix time; None for what cannot be one, and for times of a day without a date.
+    """Return a recorded arrival as a Unix time; None for what cannot be one, and for times of a day without a date.
 
     >>> dated(1.7e9), dated(8 * 3600.0), dated(None)
     (1700000000.0, None, None)

@@ -55,7 +55,7 @@ NO_TRIP = Occasion(Trip(()), 0)
 
 
 def kept_places(points: int) -> Sequence[int]:
-    """Places of the points that a device looks at: all, or 4,096 from the first to the last, evenly.
+    """Return the places of the points that a device looks at: all, or 4,096 from the first to the last, evenly.
 
     >>> kept_places(3), kept_places(8191)[:3], kept_places(10**6)[-1]
     (range(0, 3), [0, 2, 4], 999999)
@@ -66,7 +66,7 @@ def kept_places(points: int) -> Sequence[int]:
 
 
 def clock(value: object) -> float | None:
-    """A time as the device's clock showed it; None for what cannot be one.
+    """Return a time as the device's clock showed it; None for what cannot be one.
 
     >>> clock(12.5), clock(float("nan")), clock(None), clock(1.7e12)  # the last is in milliseconds
     (12.5, None, None, None)

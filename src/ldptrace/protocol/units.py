@@ -18,7 +18,7 @@ Bounds = tuple[float, float, float, float]
 
 
 def plan_crs(name: str | None) -> str | None:
-    """A coordinate system as a plan may name it; None for one that only its data can describe.
+    """Return a coordinate system as a plan may name it; None for one that only its data can describe.
 
     >>> plan_crs("EPSG:4326"), plan_crs("PROJCS[...]")
     ('EPSG:4326', None)
@@ -27,7 +27,7 @@ def plan_crs(name: str | None) -> str | None:
 
 
 def millimetres(bounds: Bounds, crs: str | None) -> tuple[int, int]:
-    """Millimetres of a unit of x and of y: degrees in the middle of the map, or metres.
+    """Return millimetres of a unit of x and of y: degrees in the middle of the map, or metres.
 
     Where nobody names the coordinates, a map of a few units within the range of degrees is one of degrees: as metres it
     would be smaller than a house.
@@ -45,7 +45,7 @@ _WORDS = {"d": "day", "h": "hour", "min": "minute", "s": "second"}
 
 
 def seconds_of(text: str) -> int:
-    """Whole seconds of a duration.
+    """Parse a duration, and return whole seconds.
 
     >>> seconds_of("90s"), seconds_of("15min"), seconds_of("1.5h"), seconds_of("7d")
     (90, 900, 5400, 604800)
@@ -61,7 +61,7 @@ def seconds_of(text: str) -> int:
 
 
 def duration_text(seconds: int) -> str:
-    """The same the other way, in the largest unit that divides it.
+    """Write a duration in the largest unit that divides it.
 
     >>> duration_text(604_800), duration_text(5400), duration_text(61)
     ('7d', '90min', '61s')
@@ -71,7 +71,7 @@ def duration_text(seconds: int) -> str:
 
 
 def duration_words(seconds: int) -> str:
-    """A duration in a sentence.
+    """Write a duration for a sentence.
 
     >>> duration_words(604_800), duration_words(3600)
     ('7 days', '1 hour')

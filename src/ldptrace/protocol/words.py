@@ -20,7 +20,7 @@ CENTRAL = "central, not local"
 
 
 def explain(plan: Plan, users: int | None = None) -> list[str]:
-    """Sentences about the plan; with the number of users, also the expected standard errors.
+    """Explain a plan in sentences; with the number of users, also the expected standard errors.
 
     >>> from ldptrace.protocol.grid import Grid
     >>> explain(Plan.single_report(Grid((0, 0, 1, 1), 6), 1.0))[1]
@@ -59,7 +59,7 @@ def explain(plan: Plan, users: int | None = None) -> list[str]:
 
 
 def shuffled_promise(plan: Plan) -> list[str]:
-    """What holds if shuffler and curator do not work together, and what if they do; nothing for a direct plan.
+    """Say what holds if shuffler and curator do not work together, and if they do; nothing for a direct plan.
 
     >>> from ldptrace.protocol.grid import Grid
     >>> from ldptrace.protocol.seals import GENERATOR
@@ -92,7 +92,7 @@ def shuffled_promise(plan: Plan) -> list[str]:
 
 
 def standing_promise(plan: Plan) -> list[str]:
-    """What holds for one trip, for a stretch of time, for a lifetime, and for habits.
+    """Say what holds for one trip, for a stretch of time, for a lifetime, and for habits.
 
     >>> from ldptrace.protocol.grid import Grid
     >>> from ldptrace.protocol.standing import Standing
@@ -172,7 +172,7 @@ def trusted(plan: Plan) -> dict[str, Any]:
 
 
 def promise(plan: Plan) -> dict[str, Any]:
-    """What was promised to the people behind the data, as plain data for files and reports."""
+    """Return what was promised to the people behind the data, as plain data for files and reports."""
     lifetime = None if plan.standing is None else plan.standing.lifetime
     if plan.shuffled is not None:
         lifetime = plan.shuffled.lifetime
@@ -219,7 +219,7 @@ def _ask(ask: Ask, round_: Round, users: int | None) -> str:
 
 
 def item_words(question: Question, item: int) -> str:
-    """What one output of a question's randomizer stands for: an item, or one of its nulls.
+    """Say what one output of a question's randomizer stands for: an item, or one of its nulls.
 
     >>> from ldptrace.protocol.questions import Length, Moves
     >>> item_words(Length(6, 24), 23), item_words(Moves(6, 5), 0), item_words(Moves(6, 5), 220)

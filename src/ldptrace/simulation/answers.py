@@ -55,7 +55,7 @@ def answers(
     timing: Timing | None = None,
     trips: Ints | None = None,
 ) -> Rows:
-    """Rows of the given users' answers; `users` are path numbers, each with `question.slots` rows.
+    """Return the rows of the given users' answers; `users` are path numbers, each with `question.slots` rows.
 
     Without a `timing`, questions about time get null answers, as from devices without a clock. `trips` says how many
     trips each path was drawn from (None: it is the only one).
@@ -118,7 +118,7 @@ def _as_on_the_device(
     timing: Timing | None,
     trips: Ints | None,
 ) -> Rows:
-    """What every device would answer, path by path: for questions that have no compiled counterpart."""
+    """Ask every device, path by path, for questions that have no compiled counterpart."""
     source = Source(rng.bytes)
     rows = np.full((len(users) * question.slots, question.capacity), -1, dtype=np.int32)
     for number, user in enumerate(users.tolist()):
@@ -140,7 +140,7 @@ def _trip(paths: CellPaths, user: int, timing: Timing | None) -> Trip:
 
 
 def _timed(question: Departure | Pace | Tides, paths: CellPaths, timing: Timing | None) -> Rows:
-    """Everybody's answer to a question about time."""
+    """Return everybody's answer to a question about time."""
     here = np.diff(paths.offsets) > 0
     if timing is None or not here.any():
         return np.full((len(paths), question.capacity), -1, dtype=np.int32)
@@ -162,7 +162,7 @@ def _timed(question: Departure | Pace | Tides, paths: CellPaths, timing: Timing 
 
 
 def _nearby(items: Ints, known: Flags, reach: int, domain: int) -> Rows:
-    """Each item with those around it, going round; nothing where it is not known."""
+    """Return each item with its neighbours, going round; nothing where it is not known."""
     near = (items[:, None] + np.arange(-reach, reach + 1)) % domain
     return np.where(known[:, None], near, -1).astype(np.int32)
 
@@ -172,21 +172,21 @@ def _column(items: Ints) -> Rows:
 
 
 def _cells_at(paths: CellPaths, positions: Ints, here: Flags) -> Rows:
-    """One cell of each user, at these positions; nothing where a user is not `here`."""
+    """Return one cell of each user, at these positions; nothing where a user is not `here`."""
     if len(paths.cells) == 0:
         return np.full((len(positions), 1), -1, dtype=np.int32)
     return _column(np.where(here, paths.cells[np.where(here, positions, 0)], -1))
 
 
 def _items_of_steps(paths: CellPaths, table: Ints32) -> Ints32:
-    """Item of the step from every cell to the next one; meaningless at the last cell of a path."""
+    """Return the item of the step from every cell to the next one; meaningless at the last cell of a path."""
     items = np.full(len(paths.cells), -1, dtype=np.int32)
     _step_items(items, paths.cells, paths.offsets, paths.grid.n, table)
     return items
 
 
 def _items_of_bends(paths: CellPaths) -> Ints32:
-    """Item of the bend after the move at every cell; meaningless at the last two cells of a path."""
+    """Return the item of the bend after the move at every cell; meaningless at the last two cells of a path."""
     items, n = np.full(len(paths.cells), -1, dtype=np.int32), paths.grid.n
     _bend_items(items, _items_of_steps(paths, move_items(n)), paths.cells, paths.offsets, n, bend_items(n))
     return items
@@ -199,7 +199,7 @@ def _chosen(
     most: int,
     rng: np.random.Generator,
 ) -> Rows:
-    """For each user, at most `most` different ones of items[first:last], drawn as a device draws them."""
+    """Draw for each user at most `most` different ones of items[first:last], as a device draws them."""
     rows = np.full((len(first), most), -1, dtype=np.int32)
     return _filled(_choose, rows, len(first), rng, (items, first, last))
 
@@ -215,14 +215,14 @@ def _filled(
 
 @kernel
 def _step_key(cells, at, n):  # type: ignore[no-untyped-def]
-    """Key 8 * cell + direction of the move at this position."""
+    """Return the key 8 * cell + direction of the move at this position."""
     here, there = cells[at], cells[at + 1]
     return 8 * here + direction_of(there // n - here // n, there % n - here % n)
 
 
 @kernel
 def _choose(rows, start, stop, rng, items, first, last):  # type: ignore[no-untyped-def]
-    """Items at random positions of each path, by a reservoir; then repeats are removed."""
+    """Draw items at random positions of each path by a reservoir, then remove repeats."""
     most = rows.shape[1]
     kept = np.empty(most, dtype=np.int32)
     for user in range(start, stop):

@@ -19,7 +19,7 @@ Counts = NDArray[np.int64]
 
 
 def tally_of(randomizer: Randomizer, rows: Rows, rng: np.random.Generator, mode: Mode) -> Counts:
-    """How often each item is named by the reports of these answers."""
+    """Count how often each item is named by the reports of these answers."""
     if isinstance(randomizer, OUE) and mode == "counts":
         return _oue_counts(randomizer, rows, rng)
     sources = rng.spawn(len(chunks(len(rows))))
@@ -39,7 +39,7 @@ def tally_of(randomizer: Randomizer, rows: Rows, rng: np.random.Generator, mode:
 
 
 def _shares(randomizer: PrivSet) -> list[float]:
-    """Chance of naming at most j of the user's own items."""
+    """Return the chance of naming at most j of the user's own items."""
     total = sum(randomizer.hit_weights)
     running, shares = 0, []
     for weight in randomizer.hit_weights:
@@ -49,7 +49,7 @@ def _shares(randomizer: PrivSet) -> list[float]:
 
 
 def _oue_counts(randomizer: OUE, rows: Rows, rng: np.random.Generator) -> Counts:
-    """Binomial(f, p) + Binomial(n - f, q) for each item: bits are independent over items and users."""
+    """Draw Binomial(f, p) + Binomial(n - f, q) for each item: bits are independent over items and users."""
     p, q = (float(value) for value in randomizer.probabilities)
     items = rows[:, 0]
     held = np.bincount(items[items >= 0], minlength=randomizer.domain)

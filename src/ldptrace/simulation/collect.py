@@ -35,7 +35,7 @@ class Members:
     others: bool = False
 
     def of_block(self, number: int, users: int) -> Flags:
-        """Which users of the block of that number belong."""
+        """Draw which users of the block of this number belong."""
         drawn: Flags = child(self.source, number).random(users) < self.share
         return ~drawn if self.others else drawn
 
@@ -59,7 +59,7 @@ class Collection:
         return self.of_trips(Trips.of(block, self.plan.grid), number)
 
     def of_trips(self, trips: Trips, number: int) -> Tally:
-        """The tally of the block of that number."""
+        """Return the tally of the block of that number."""
         assert len(trips) <= CHUNK
         if self.members is not None:
             trips = trips.take(self.members.of_block(number, len(trips)))
@@ -76,7 +76,7 @@ def collect(
     members: Members | None = None,
     timing: Timing | None = None,
 ) -> Tally:
-    """The tally of one round when every path of `paths` is one user's, with these times if they are known."""
+    """Return the tally of one round when every path of `paths` is one user's, with these times if they are known."""
     work, trips = (
         Collection(plan, rng.spawn(1)[0], round_number, mode, members),
         Trips(paths, timing, paths.offsets),
@@ -108,7 +108,7 @@ def _tally(
 
 
 def _groups(round_: Round, users: int, rng: np.random.Generator) -> list[Ints]:
-    """Who answers which question. Each device draws on its own, so group sizes are random, as in a real collection."""
+    """Draw who answers which question. Each device draws on its own, so group sizes are random."""
     if round_.assignment == "everyone":
         return [np.arange(users, dtype=np.int64)] * len(round_.asks)
     drawn = rng.integers(0, SHARES, size=users).astype(np.uint16)
@@ -119,7 +119,7 @@ def _groups(round_: Round, users: int, rng: np.random.Generator) -> list[Ints]:
 
 
 def _tickets(round_: Round) -> Ints:
-    """The ask that each of the 65,536 tickets is for.
+    """Return the ask that each of the 65,536 tickets is for.
 
     Questions about time have the last tickets of every other question's range, but of that about the length, as
     `Plan.single_report` takes them. So with the same seed, a plan that asks about time puts the other questions to the

@@ -31,7 +31,7 @@ class Streams:
 
     @staticmethod
     def of(seed: int | None = None, sample_seed: int | None = None) -> Streams:
-        """Streams of a release, or with a `seed` those of an experiment that repeats exactly.
+        """Make the streams of a release, or with a `seed` those of an experiment that repeats exactly.
 
         >>> Streams.of().seeded, Streams.of(7).seeded
         (False, True)

@@ -31,7 +31,7 @@ class Unit:
 
 
 def play_devices(real: Trajectories, unit: str, rng: np.random.Generator) -> tuple[Trajectories, Unit]:
-    """One trajectory per device: of each user one at random, unless every trip is to count.
+    """Choose one trajectory per device: of each user one at random, unless every trip is to count.
 
     Of a trip that was cut, one piece is drawn. Of a user's trajectories those without points are no trips. How many
     trips there were is in the extra column `TRIPS`.
@@ -55,14 +55,14 @@ def play_devices(real: Trajectories, unit: str, rng: np.random.Generator) -> tup
 
 
 def with_counts(devices: Trajectories, counts: Ints) -> Trajectories:
-    """Devices that know how many trips the one they answer about was drawn from."""
+    """Add to each device how many trips the one that it answers about was drawn from."""
     column = pa.array(counts)
     extra = pa.table({TRIPS: column}) if devices.extra is None else devices.extra.append_column(TRIPS, column)
     return replace(devices, extra=extra)
 
 
 def unit_of(unit: str, user: str | None) -> Unit:
-    """The unit of the promise, where that column names the users (None: unknown)."""
+    """Return the unit of the promise, given the column that names the users (None: unknown)."""
     if user is None:
         return Unit("trajectory", "No column names users, so each trajectory counts as one user.")
     if unit == "trip":
@@ -80,7 +80,7 @@ def one_each(
     rng: np.random.Generator,
     filled: Flags | None = None,
 ) -> Ints | None:
-    """Numbers of trajectories, in their order: one trip of each user, every one equally likely, and a piece of it.
+    """Draw one trip of each user, all equally likely, and one piece of it. Returns numbers of trajectories, ascending.
 
     What is not `filled` has no points and is drawn only where a user has nothing else. Without users every trip
     counts, and without trips every trajectory is one; without both, None: all of them.
@@ -100,7 +100,7 @@ def one_each(
 
 
 def trip_counts(users: Ints, trips: Ints | None, filled: Flags) -> Ints:
-    """For each trajectory, how many trips with points its user has; pieces of one trip count once.
+    """Count for each trajectory the trips with points of its user; pieces of one trip count once.
 
     >>> trip_counts(np.array([7, 7, 7, 8]), np.array([0, 0, 1, 2]), np.array([True, True, True, False])).tolist()
     [2, 2, 2, 0]
@@ -132,7 +132,7 @@ class Trips:
 
     @staticmethod
     def of(trajectories: Trajectories, grid: Grid) -> Trips:
-        """As the devices would know them: of at most 4,096 points each.
+        """Turn trajectories into the cell paths and times that devices know, of at most 4,096 points each.
 
         >>> Trips.of(Trajectories([0, 3, 9], [0, 4, 9], [0, 2, 3]), Grid((0, 0, 10, 10), 2)).paths.sizes.tolist()
         [1, 1]
@@ -153,13 +153,13 @@ class Trips:
         return int(self.offsets[-1] - self.offsets[0])
 
     def part(self, start: int, stop: int) -> Trips:
-        """Those of number `start` to before `stop`, uncopied."""
+        """Return the trips from number `start` to before `stop`, uncopied."""
         timing = None if self.timing is None else self.timing.part(start, stop)
         counts = None if self.counts is None else self.counts[start:stop]
         return Trips(self.paths.part(start, stop), timing, self.offsets[start : stop + 1], counts)
 
     def take(self, indices: ArrayLike) -> Trips:
-        """Those at `indices` (numbers or a mask), in that order."""
+        """Return the trips at `indices` (numbers or a mask), in that order."""
         picked = np.asarray(indices)
         timing = None if self.timing is None else self.timing.take(picked)
         sizes = np.diff(self.offsets)[picked]
@@ -168,7 +168,7 @@ class Trips:
 
     @staticmethod
     def concat(parts: Sequence[Trips]) -> Trips:
-        """One set after the other, of one grid; timing and counts are kept where every part has them."""
+        """Join sets of one grid. Timing and counts are kept where every part has them."""
         timings = [part.timing for part in parts if part.timing is not None]
         counts = [part.counts for part in parts if part.counts is not None]
         return Trips(
@@ -180,7 +180,7 @@ class Trips:
 
 
 def _kept(trajectories: Trajectories) -> Trajectories:
-    """The points that devices look at: of long trajectories 4,096 (section 4 of the protocol)."""
+    """Keep the points that devices look at: of long trajectories 4,096 (section 4 of the protocol)."""
     sizes = trajectories.sizes
     if not len(sizes) or sizes.max() <= MAX_POINTS:
         return trajectories

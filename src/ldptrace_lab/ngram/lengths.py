@@ -11,7 +11,7 @@ Sizes = NDArray[np.int64]
 
 
 def randomized_sizes(sizes: Sizes, longest: int, epsilon: float, rng: np.random.Generator) -> Sizes:
-    """Return sizes 1..longest through randomized response; what is shorter or longer counts as the nearest.
+    """Return the size s 1..longest through randomized response; what is shorter or longer counts as the nearest.
 
     >>> randomized_sizes(np.array([0, 3, 9]), 5, 1e9, np.random.default_rng(1)).tolist()
     [1, 3, 5]

@@ -26,7 +26,7 @@ _SPREAD = 2.0
 
 
 def components(graph: MoveGraph, layout: Layout) -> tuple[PriorComponent, ...]:
-    """The components of the prior for a grid."""
+    """Return the components of the prior for a grid."""
     cells, moves = graph.cells, graph.moves
     start = _placed(_own(cells), layout.start, layout)
     end = _placed(_own(cells), layout.end, layout)
@@ -80,7 +80,7 @@ def components(graph: MoveGraph, layout: Layout) -> tuple[PriorComponent, ...]:
 
 
 def _pair_components(layout: Layout) -> tuple[PriorComponent, ...]:
-    """Pairs of districts as in every model, and pairs that are equally far apart: moves know no distance."""
+    """Return pairs of districts as in every model, and pairs that are equally far apart: moves know no distance."""
     k = layout.districts
     if not k:
         return ()
@@ -115,7 +115,7 @@ def _bend_components(graph: MoveGraph, layout: Layout, near: Floats) -> tuple[Pr
 
 
 def _length_components(layout: Layout) -> tuple[PriorComponent, ...]:
-    """A trend that holds gamma and normal shapes, a smooth deviation on the logarithmic scale, single lengths."""
+    """Return a trend that holds gamma and normal shapes, a smooth deviation of the logarithm, and single lengths."""
     length = np.arange(1, layout.lengths + 1, dtype=np.float64)
     trend = np.stack([length, np.log(length), length**2], axis=1)
     trend = (trend - trend.mean(axis=0)) / trend.std(axis=0)
@@ -133,12 +133,12 @@ def _indicator(group: Ints, groups: int) -> Any:
 
 
 def _own(size: int) -> Any:
-    """Each for itself."""
+    """Return one component for each potential by itself."""
     return _indicator(np.arange(size), size)
 
 
 def _placed(block: Any, rows: slice, layout: Layout) -> Any:
-    """The block in the given rows of the vector of all potentials, zeros elsewhere."""
+    """Return the block in the given rows of the vector of all potentials, zeros elsewhere."""
     if layout.size <= SMALL:
         matrix = np.zeros((layout.size, block.shape[1]))
         matrix[rows] = block if isinstance(block, np.ndarray) else block.toarray()
@@ -149,5 +149,5 @@ def _placed(block: Any, rows: slice, layout: Layout) -> Any:
 
 
 def _reach(n: int) -> float:
-    """Over which distance cells are alike: a third of the grid's side."""
+    """Return over which distance cells are alike: a third of the grid's side."""
     return max(1.0, n / 3)

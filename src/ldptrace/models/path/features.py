@@ -41,15 +41,15 @@ class Features:
         return Features(*(a + b for a, b in zip(self.blocks(), other.blocks(), strict=True)))
 
     def blocks(self) -> tuple[Floats, ...]:
-        """All of them, kind by kind."""
+        """Return all of them, kind by kind."""
         return tuple(getattr(self, field.name) for field in fields(self))
 
     def turns(self) -> Floats:
-        """Bends by their angle alone."""
+        """Return bends by their angle alone."""
         return np.bincount(turn_classes().ravel(), self.bends.sum(axis=2).ravel(), TURNS).astype(np.float64)
 
 
 @lru_cache(maxsize=1)
 def turn_classes() -> Ints:
-    """The class of the turn out in direction d (row) after direction b in (column)."""
+    """Return the class of the turn out in direction d (row) after direction b in (column)."""
     return np.ascontiguousarray(TURN.T)

@@ -78,7 +78,7 @@ class Flow:
         return Flow(graph, layout, potentials, length, weights, beside, tables, forward, scale, sums)
 
     def moved(self, step: Floats) -> Flow:
-        """The model with other potentials."""
+        """Return the model with other potentials."""
         return Flow.at(self.graph, self.layout, self.potentials + step)
 
     @cached_property
@@ -100,17 +100,17 @@ class Flow:
         return np.arange(len(self.length), dtype=np.float64)
 
     def weight(self, name: str, most: int) -> Floats:
-        """Chance of each number of moves, times the inclusion probability of a position of such a path."""
+        """Return the chance of each number of moves, times the inclusion probability of a position of such a path."""
         return self.length * ANSWERS[name].inclusion(most, self._moves)
 
     def backward(self, weight: Floats) -> Floats:
-        """Sums over endings when paths with k moves count with `weight[k]`."""
+        """Return sums over endings when paths with k moves count with `weight[k]`."""
         table, (_, _, step, end) = np.zeros_like(self.forward), self.tables
         passes.backward_pass(step, end, self.shift, self.scale, weight / self.sums, table)
         return table
 
     def features(self, weight: Floats, backward: Floats | None = None, *, bends: bool = False) -> Features:
-        """Expected features when paths with k moves count with `weight[k]`; bends where they are asked for."""
+        """Return expected features when paths with k moves count with `weight[k]`; bends where they are asked for."""
         backward = self.backward(weight) if backward is None else backward
         first, moves, ends, bent = self.room(bends, np.float64)
         tables = *self.tables[2:], self.shift, self.scale, weight / self.sums
@@ -118,18 +118,18 @@ class Flow:
         return self.gathered((first, moves, ends, bent), weight[0] * self.single)
 
     def by_district(self, table: Floats) -> Floats:
-        """A table of states, one map for each district of the first cell."""
+        """Return a table of states, one map for each district of the first cell."""
         apart = table.reshape(*table.shape[:3], self.beside, -1).swapaxes(2, 3)
         return np.ascontiguousarray(apart).reshape(len(table), len(self.weights.start), 8, -1)
 
     def room(self, bends: bool, kind: type) -> tuple[NDArray[Any], ...]:
-        """Room for the results of a pass."""
+        """Return room for the results of a pass."""
         groups, cells = self.tables[0].shape
         shapes = (8, cells), (8, cells), (groups, cells), ((8, 8, cells) if bends else (0, 0, 0))
         return tuple(np.zeros(shape, kind) for shape in shapes)
 
     def gathered(self, found: tuple[NDArray[Any], ...], alone: Floats) -> Features:
-        """The results of a pass, and paths without moves, as features."""
+        """Return the results of a pass, and paths without moves, as features."""
         first, moves, ends, bends = found
         graph, places = self.graph, np.arange(len(self.weights.start))
         last = ends.reshape(-1, graph.cells).astype(np.float64)
@@ -140,11 +140,11 @@ class Flow:
         return Features(starts, last.sum(axis=0), self.of_moves(moves), bent, pairs)
 
     def of_moves(self, states: NDArray[Any]) -> Floats:
-        """Values of states (direction, cell arrived at) in the order of the moves."""
+        """Return values of states (direction, cell arrived at) in the order of the moves."""
         return _folded(states, self.beside)[self.graph.direction, self.graph.target]
 
     def answers(self, capacities: Mapping[str, int]) -> dict[str, Floats]:
-        """Expected items per user for each question (name -> most items named), repeats counted in full."""
+        """Return expected items per user for each question (name -> most items named), repeats counted in full."""
         found: dict[bytes, Features] = {}
         expected = {}
         for name, most in capacities.items():
@@ -159,16 +159,18 @@ class Flow:
         return expected
 
     def products(self, capacities: Mapping[str, int]) -> Products:
-        """Products with the Jacobian at these potentials."""
+        """Return products with the Jacobian at these potentials."""
         return Products(self, capacities)
 
     def pools(self, name: str) -> Ints:
-        """Groups of answers about neighbouring cells; lengths and turns are groups of their own."""
+        """Return groups of answers about neighbouring cells; lengths and turns are groups of their own."""
         pools = ANSWERS[name].pools(self.graph, self.layout)
         return np.unique(pools, return_inverse=True)[1].astype(np.int64)
 
     def loops(self) -> Floats:
-        """Chance that a path begins and ends in each cell, nearly: other ways between its cells cancel by signs."""
+        """Return the chance that a path begins and ends in each cell, nearly: other ways between its cells cancel by
+        signs.
+        """
         n, cells, weights = self.graph.grid.n, self.graph.cells, self.weights
         i, j = np.divmod(np.arange(cells), n)
         colour = (i % _STRIDE) * _STRIDE + j % _STRIDE
@@ -191,7 +193,7 @@ class Flow:
         return np.maximum(found, 0.0)
 
     def lost(self, name: str, most: int) -> Floats | None:
-        """Expected items that are named once though a path has them twice."""
+        """Return expected items that are named once though a path has them twice."""
         if name == "terminals":
             return self.loops()
         if not ANSWERS[name].repeats_moves:
@@ -203,7 +205,7 @@ class Flow:
         return ANSWERS[name].pooled_repeats(self.graph, self.of_moves(once), self.of_moves(twice))
 
     def left(self, name: str, most: int, answer: Floats) -> Floats:
-        """The part of each answer that is left when a path names an item once."""
+        """Return the part of each answer that is left when a path names an item once."""
         lost = self.lost(name, most)
         if lost is None:
             return np.ones(len(answer))
@@ -260,7 +262,7 @@ class Products:
         self.left = {name: flow.left(name, most, found[name]) for name, most in capacities.items()}
 
     def apply(self, direction: Floats) -> dict[str, Floats]:
-        """Derivatives of the expected answers along a direction of the potentials."""
+        """Return derivatives of the expected answers along a direction of the potentials."""
         flow, layout = self.flow, self.flow.layout
         lengths = direction[layout.length] - flow.length @ direction[layout.length]
         found = {"length": flow.length * lengths}
@@ -275,7 +277,7 @@ class Products:
         return {name: found[name] for name in self.answers}
 
     def apply_transposed(self, values: Mapping[str, Floats]) -> Floats:
-        """Derivatives by the potentials of the sum of expected answers times `values`; questions may be omitted."""
+        """Return derivatives by the potentials of the sum of answers times `values`; questions may be omitted."""
         flow, layout = self.flow, self.flow.layout
 
         # A single kind needs no threads of its own: a caller that needs many rows works on several at a time.
@@ -298,14 +300,14 @@ class Products:
         return result
 
     def _each(self, work: Callable[[_Kind], T], kinds: Sequence[_Kind]) -> list[T]:
-        """Results of `work` for each kind; by threads where a pass takes long enough."""
+        """Return results of `work` for each kind; by threads where a pass takes long enough."""
         if self._forward.size < _THREADED:
             return [work(kind) for kind in kinds]
         return map_chunks(lambda number, *_: work(kinds[number]), len(kinds), 1)
 
     @contextmanager
     def _counting(self, along: Features) -> Iterator[_Counts]:
-        """Beginnings counted by the direction; their table is used again afterwards."""
+        """Return beginnings counted by the direction; their table is used again afterwards."""
         flow, graph, district = self.flow, self.flow.graph, self.flow.district
         moves = graph.leaving(along.moves)
         step = self._step * _tiled(_halved(along.bends + moves[:, None]), flow.beside)
@@ -322,7 +324,7 @@ class Products:
             yield _Counts(step, end, single, counted, mean)
 
     def _covariances(self, kind: _Kind, counts: _Counts, centre: Floats, *, bends: bool) -> Features:
-        """How features go together with the direction, at fixed numbers of moves."""
+        """Return how features go together with the direction, at fixed numbers of moves."""
         flow, found = self.flow, self.flow.room(bends, np.float32)
         passes.counted_backward_pass(
             self._step,
@@ -343,7 +345,7 @@ class Products:
 
     @contextmanager
     def _buffer(self) -> Iterator[Halves]:
-        """A table of states for one pass; fresh memory would cost as much as the pass."""
+        """Return a table of states for one pass; fresh memory would cost as much as the pass."""
         try:
             table = self._scratch.get_nowait()
         except Empty:
@@ -357,7 +359,7 @@ def _halved(table: Floats) -> Halves:
 
 
 def _beside(districts: int, cells: int) -> int:
-    """How many maps lie side by side: a divisor of their number.
+    """Return how many maps lie side by side: a divisor of their number.
 
     >>> _beside(1, 36), _beside(36, 36), _beside(16, 256)
     (1, 12, 2)
@@ -370,10 +372,10 @@ def _beside(districts: int, cells: int) -> int:
 
 
 def _tiled(table: NDArray[Any], beside: int) -> NDArray[Any]:
-    """The same for every map."""
+    """Return the same for every map."""
     return table if beside == 1 else np.tile(table, beside)
 
 
 def _folded(table: NDArray[Any], beside: int) -> Floats:
-    """The sum over all maps."""
+    """Return the sum over all maps."""
     return table.reshape(*table.shape[:-1], beside, -1).sum(axis=-2, dtype=np.float64)

@@ -84,19 +84,19 @@ class MoveGraph:
         return np.flatnonzero(np.arange(self.moves) < self.reverse)
 
     def by_source(self, of_moves: Floats, axis: int = -1) -> Floats:
-        """Values of moves (along one axis, by default the last) summed over the moves out of each cell."""
+        """Return values of moves (along one axis, by default the last) summed over the moves out of each cell."""
         return np.add.reduceat(of_moves, self.first[:-1], axis=axis)
 
     def by_target(self, of_moves: Floats, axis: int = -1) -> Floats:
-        """Values of moves summed over the moves into each cell."""
+        """Return values of moves summed over the moves into each cell."""
         return self.by_source(of_moves.take(self.reverse, axis), axis)
 
     def by_link(self, of_moves: Floats, axis: int = -1) -> Floats:
-        """Values of moves summed over the two directions of each link."""
+        """Return values of moves summed over the two directions of each link."""
         return of_moves.take(self._lower, axis) + of_moves.take(self.reverse[self._lower], axis)
 
     def leaving(self, of_moves: Floats) -> Floats:
-        """Values of moves by direction and the cell they leave; 0 where a move would leave the grid."""
+        """Return values of moves by direction and the cell they leave; 0 where a move would leave the grid."""
         table = np.zeros((8, self.cells))
         table[self.direction, self.source] = of_moves
         return table
@@ -137,6 +137,6 @@ class MoveGraph:
         return bend_count(self.grid.n)
 
     def by_bend(self, of_bends: Floats) -> Floats:
-        """Values of directed bends summed over both directions of each."""
+        """Return values of directed bends summed over both directions of each."""
         inside = self.bend >= 0
         return np.bincount(self.bend[inside], of_bends[inside], self.bends).astype(np.float64)

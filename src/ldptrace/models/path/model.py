@@ -206,7 +206,7 @@ class PathModel(LatticeModel):
 
 
 def _restored_draws(arrays: Arrays, size: int) -> Floats | None:
-    """The replicates of a file, checked; older files have none."""
+    """Return the replicates of a file, checked; older files have none."""
     if "draws" not in arrays:
         return None
     draws = np.asarray(arrays["draws"], dtype=np.float64)
@@ -216,7 +216,7 @@ def _restored_draws(arrays: Arrays, size: int) -> Floats | None:
 
 
 def _graph(grid: Grid, area: Area | None) -> MoveGraph:
-    """The moves of the grid, those that leave the area closed."""
+    """Return the moves of the grid, those that leave the area closed."""
     if area is None:
         return MoveGraph(grid)
     graph = MoveGraph(grid, area.land(grid).cells)
@@ -226,7 +226,7 @@ def _graph(grid: Grid, area: Area | None) -> MoveGraph:
 
 
 def observed(estimates: Estimates, questions: Iterable[str] = ANSWERS) -> list[Observation]:
-    """What was answered to these questions, of those that somebody was asked."""
+    """Return what was answered to these questions, of those that somebody was asked."""
     return [
         Observation.of(estimates[name])
         for name in questions
@@ -240,7 +240,7 @@ def fit_paths(
     area: Area | None = None,
     before: PathFit | None = None,
 ) -> tuple[PathFit, Prior]:
-    """The most probable potentials of the path model, and what was believed of them before any answer.
+    """Return the most probable potentials of the path model, and what was believed of them before any answer.
 
     A fit of a stream goes on from the one `before`, briefly.
     """
@@ -262,7 +262,7 @@ def fit_paths(
 
 
 def layout_of(estimates: Estimates, graph: MoveGraph) -> Layout:
-    """The potentials that the questions of a plan tell: pairs and bends only where it asks about them."""
+    """Return the potentials that the questions of a plan tell: pairs and bends only where it asks about them."""
     pairs = estimates["pairs"].question if "pairs" in estimates else None
     districts = pairs.districts if isinstance(pairs, Pairs) else 0
     bends = graph.bends if "bends" in estimates else 0
@@ -270,5 +270,5 @@ def layout_of(estimates: Estimates, graph: MoveGraph) -> Layout:
 
 
 def longest(estimates: Estimates) -> int:
-    """The largest length; longer paths count as this one."""
+    """Return the largest length; longer paths count as this one."""
     return len(estimates["length"].frequencies) if "length" in estimates else 3 * estimates.plan.grid.n + 2

@@ -21,13 +21,13 @@ from ldptrace.protocol.lattice import DIRECTION_DI, DIRECTION_DJ
 
 
 def shifts(n: int) -> Ints:
-    """By how much each direction changes the number of the cell."""
+    """Return by how much each direction changes the number of the cell."""
     return np.array([di * n + dj for di, dj in zip(DIRECTION_DI, DIRECTION_DJ, strict=True)])
 
 
 @kernel
 def like(table, value):  # type: ignore[no-untyped-def]
-    """The number in the precision of the table."""
+    """Return the number in the precision of the table."""
     return table.dtype.type(value)
 
 
@@ -79,7 +79,7 @@ def _pulled(step, near, out):  # type: ignore[no-untyped-def]
 
 @kernel(fastmath=True)
 def forward_pass(start, move, step, end, shift, forward, scale, sums):  # type: ignore[no-untyped-def]
-    """Sums over all beginnings with k moves; `sums[k]` over all paths with k moves, given the scales."""
+    """Return sums over all beginnings with k moves; `sums[k]` over all paths with k moves, given the scales."""
     positions, groups, _, cells = forward.shape
     mixed = np.empty(cells)
     alone = 0.0
@@ -113,7 +113,7 @@ def forward_pass(start, move, step, end, shift, forward, scale, sums):  # type: 
 
 @kernel(fastmath=True)
 def backward_pass(step, end, shift, scale, weight, backward):  # type: ignore[no-untyped-def]
-    """Sums over all endings after the k-th move; a path that ends with k moves counts with `weight[k]`."""
+    """Return sums over all endings after the k-th move; a path that ends with k moves counts with `weight[k]`."""
     positions, groups, _, cells = backward.shape
     near = np.empty((8, cells))
     for k in range(positions - 1, 0, -1):
@@ -134,7 +134,9 @@ def backward_pass(step, end, shift, scale, weight, backward):  # type: ignore[no
 
 @kernel(fastmath=True)
 def expected_pass(step, end, shift, scale, weight, forward, backward, first, moves, ends, bends):  # type: ignore[no-untyped-def]
-    """Expected first moves, moves by the cell they arrive at, last cells by group, and bends where there is room."""
+    """Return expected first moves, moves by the cell they arrive at, last cells by group, and bends where there is
+    room.
+    """
     positions, groups, _, cells = forward.shape
     near = np.empty((8, cells), forward.dtype)
     for k in range(1, positions):
@@ -164,7 +166,8 @@ def expected_pass(step, end, shift, scale, weight, forward, backward, first, mov
 def counted_forward_pass(  # type: ignore[no-untyped-def]
     step, end, shift, forward, scale, sums, at_first, counted_step, at_single, at_end, counted, mean
 ):
-    """As `forward_pass`, every beginning counted as often as the direction says; `mean[k]` is that of whole paths.
+    """Do the same as `forward_pass`, every beginning counted as often as the direction says; `mean[k]` is that of whole
+    paths.
 
     `at_first[d, c]` counts a first move that arrives at c, its first cell included, `counted_step` is the weight of a
     step times its count, `at_single` that of paths of one cell times theirs.
@@ -201,7 +204,7 @@ def counted_backward_pass(  # type: ignore[no-untyped-def]
     step, end, shift, forward, scale, weight, backward, counted, centre, counted_step, at_end,
     first, moves, ends, bends,
 ):  # fmt: skip
-    """How features go together with the direction: covariances at fixed numbers of moves, weighted.
+    """Return how features go together with the direction: covariances at fixed numbers of moves, weighted.
 
     Endings are counted as often as the direction says, less `centre`. Results are as those of `expected_pass`.
     """
@@ -256,7 +259,7 @@ def counted_backward_pass(  # type: ignore[no-untyped-def]
 
 @kernel(fastmath=True)
 def way_back_pass(step, shift, scale, forward, backward, once, twice):  # type: ignore[no-untyped-def]
-    """Each state and the step back right after it (`once`), and the step itself once more after that (`twice`)."""
+    """Return each state with the step back right after it (`once`), and with the step again after that (`twice`)."""
     positions, groups, _, cells = forward.shape
     for k in range(1, positions - 1):
         for g in range(groups):
@@ -276,7 +279,7 @@ def way_back_pass(step, shift, scale, forward, backward, once, twice):  # type: 
 
 @kernel(fastmath=True)
 def last_cells(start, move, step, end, shift, scale, weight, ends):  # type: ignore[no-untyped-def]
-    """Where paths end that begin as `start` says: any real numbers, their sum over all cells weighted."""
+    """Return where paths end that begin as `start` says: any real numbers, their sum over all cells weighted."""
     cells = len(start)
     here, there, mixed = np.empty((8, cells)), np.empty((8, cells)), np.empty(cells)
     for k in range(1, len(scale)):

@@ -64,7 +64,7 @@ class Layout:
         return self.bend.stop
 
     def along(self, graph: MoveGraph, potentials: Floats) -> Features:
-        """What each feature of a path adds to the sum of its potentials, lengths apart."""
+        """Return what each feature of a path adds to the sum of its potentials, lengths apart."""
         bends = potentials[self.turn][turn_classes()][:, :, None] + np.zeros((8, 8, graph.cells))
         if self.bends:
             bends += np.where(graph.bend >= 0, potentials[self.bend][graph.bend], 0.0)
@@ -74,7 +74,7 @@ class Layout:
         return Features(potentials[self.start], potentials[self.end], potentials[self.move], bends, pairs)
 
     def gathered(self, graph: MoveGraph, features: Features) -> Floats:
-        """The transpose of `along`: zero for lengths."""
+        """Return the transpose of `along`: zero for lengths."""
         found = np.zeros(self.size)
         found[self.start], found[self.end], found[self.move] = features.start, features.end, features.moves
         found[self.turn] = features.turns()
@@ -85,7 +85,7 @@ class Layout:
         return found
 
     def district(self, n: int) -> Ints32:
-        """The district of each cell; one for all where pairs have no potentials."""
+        """Return the district of each cell; one for all where pairs have no potentials."""
         return districts_of(n, max(self.districts, 1))
 
 
@@ -104,7 +104,9 @@ class Weights:
 
     @staticmethod
     def of(graph: MoveGraph, layout: Layout, potentials: Floats) -> Weights:
-        """The base measure (an equal chance of all moves out of a cell) times the exponentials of the potentials."""
+        """Return the base measure (an equal chance of all moves out of a cell) times the exponentials of the
+        potentials.
+        """
         x = layout.along(graph, potentials)
         district = layout.district(graph.grid.n)
         out = np.maximum(graph.by_source(graph.open_moves), 1.0)
@@ -125,5 +127,5 @@ def base_length(n: int, lengths: int) -> Floats:
 
 
 def shifted(values: Floats) -> Floats:
-    """A common factor changes nothing; without it exponentials stay in range."""
+    """Remove a common factor, which changes nothing, so that exponentials stay in range."""
     return values - values.max()

@@ -37,7 +37,7 @@ class PathSampler:
 
     @staticmethod
     def prepare(flow: Flow) -> PathSampler:
-        """Tables for a model."""
+        """Return tables for a model."""
         forward, backward = flow.by_district(flow.forward), flow.by_district(flow.backward(flow.length))
         begin = forward[1:2] * backward[1:2]
         outcomes = np.concatenate([flow.length[0] * flow.single, begin.ravel()])

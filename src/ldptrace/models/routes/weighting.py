@@ -309,7 +309,7 @@ def _at_marks(ap, ai, av, few, out):  # type: ignore[no-untyped-def]
 
 @kernel
 def _together(ap, ai, av, fp, fi, fv, shares, out):  # type: ignore[no-untyped-def]
-    """out = F^T diag(shares) A for two tables of the same rows."""
+    """Compute out = F^T diag(shares) A for two tables of the same rows."""
     for group in range(len(shares)):
         for f in range(fp[group], fp[group + 1]):
             value, there = fv[f] * shares[group], out[fi[f]]

@@ -35,7 +35,7 @@ TIME_QUESTIONS = tuple(name for name, kind in QUESTIONS.items() if kind.about_ti
 
 
 def question_from(n: int, parameters: dict[str, Any]) -> Question:
-    """The question that a plan document describes."""
+    """Make the question that a plan document describes."""
     name = str(parameters.get("name"))
     if name not in QUESTIONS:
         raise PlanError(f"unknown question {name[:40]!r}; known are {', '.join(sorted(QUESTIONS))}")

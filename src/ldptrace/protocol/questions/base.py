@@ -48,14 +48,14 @@ class Question(Record, ABC):
 
     @abstractmethod
     def answer(self, occasion: Occasion, source: Source) -> Slots:
-        """Items of the occasion, slot by slot. A choice among many is made at random by `source`."""
+        """Return the items of the occasion, slot by slot. A choice among many is made at random by `source`."""
 
     @abstractmethod
     def words(self, item: int) -> str:
-        """What an item of the domain stands for."""
+        """Describe what an item of the domain stands for."""
 
     def parameters(self) -> dict[str, Any]:
-        """What the plan document says of this question besides the grid."""
+        """Return what the plan document says of this question besides the grid."""
         own = {name: getattr(self, name) for name in self.fields if name != "n"}
         return {"name": self.name} | own
 
@@ -91,18 +91,18 @@ def whole(name: str, value: object, low: int, high: int) -> None:
 
 
 def move_items(path: Sequence[int], n: int) -> list[int]:
-    """Item numbers of the path's moves, in order."""
+    """Return item numbers of the path's moves, in order."""
     return [move_item(here, there, n) for here, there in pairwise(path)]
 
 
 def at_random_positions(items: Sequence[int], most: int, source: Source) -> list[int]:
-    """The different items at `most` uniformly random positions, ascending."""
+    """Return the different items at `most` uniformly random positions, ascending."""
     chosen = items if len(items) <= most else [items[at] for at in source.subset(range(len(items)), most)]
     return sorted(set(chosen))
 
 
 def nearby(item: int, reach: int, domain: int) -> list[int]:
-    """An item of an ordered domain with its neighbours; the last item is next to the first.
+    """Return an item of an ordered domain with its neighbours; the last item is next to the first.
 
     >>> nearby(23, 1, 24)
     [0, 22, 23]
@@ -111,11 +111,11 @@ def nearby(item: int, reach: int, domain: int) -> list[int]:
 
 
 def cell_words(cell: int, n: int) -> str:
-    """A cell, as people find it on the grid."""
+    """Describe a cell as people find it on the grid."""
     return f"cell {cell // n},{cell % n}"
 
 
 def move_words(item: int, n: int) -> str:
-    """A move, by its item number."""
+    """Describe a move by its item number."""
     here, there = move_of(item, n)
     return f"from {cell_words(here, n)} to {cell_words(there, n)}"

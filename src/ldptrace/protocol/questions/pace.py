@@ -65,7 +65,7 @@ class Pace(Question):
         return [[]] if item < 0 else [nearby(item, self.reach, self.classes)]
 
     def way(self, trip: Trip) -> float:
-        """Length of the trip in millimetres, added up in the order of the points."""
+        """Add up the length of the trip in millimetres, in the order of the points."""
         total = 0.0
         for (x0, y0), (x1, y1) in zip(trip.points, trip.points[1:], strict=False):
             x, y = (x1 - x0) * self.x_scale, (y1 - y0) * self.y_scale

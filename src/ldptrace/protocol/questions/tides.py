@@ -47,7 +47,7 @@ class Tides(Question):
         return [[2 * PART_OF_HOUR[trip.hour % 24] + (after > before)]]
 
     def distance(self, cell: int) -> int:
-        """Square of the distance of a cell from the centre, in cells."""
+        """Return the square of the distance of a cell from the centre, in cells."""
         (i, j), (ci, cj) = divmod(cell, self.n), divmod(self.centre, self.n)
         return (i - ci) ** 2 + (j - cj) ** 2
 

@@ -16,7 +16,7 @@ RANDOMIZERS: dict[str, type[Randomizer]] = {kind.kind: kind for kind in (GRR, OU
 
 
 def randomizer_from(data: object) -> Randomizer:
-    """The randomizer that a plan document describes, checked."""
+    """Make the randomizer that a plan document describes, and check it."""
     kind = data.get("kind") if isinstance(data, dict) else None
     known = RANDOMIZERS.get(kind) if isinstance(kind, str) else None
     own = () if known is None else tuple(name for name in known.fields if name not in Randomizer.fields)
@@ -30,7 +30,7 @@ def randomizer_from(data: object) -> Randomizer:
 
 
 def _ratio(data: object) -> Fraction:
-    """The ratio of two probabilities in a document: two integers as text, so that nothing is rounded."""
+    """Read the ratio of two probabilities of a document: two integers as text, so that nothing is rounded."""
     pair = list_in(data, 2, 2, "a ratio")
     numerator, denominator = (int(text_in(value, r"[1-9][0-9]{0,21}", "a ratio's integer")) for value in pair)
     if numerator > MAX_RATIO_NUMERATOR or (1 << RATIO_BITS) % denominator:

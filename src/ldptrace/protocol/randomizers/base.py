@@ -54,20 +54,20 @@ class Randomizer(Record, ABC):
         """(p, q): chance that a report names an item that is in the set, and one that is not."""
 
     def filled(self, items: Sequence[int]) -> list[int]:
-        """The outputs that stand for a set: its items, and nulls for empty places where there are nulls."""
+        """Return the outputs that stand for a set: its items, and nulls for empty places where there are nulls."""
         return sorted(items)
 
     @abstractmethod
     def perturb(self, items: Sequence[int], source: Source) -> tuple[int, ...]:
-        """The items that the report names, ascending, for a user whose set is `items`."""
+        """Draw the items that the report names, ascending, for a user whose set is `items`."""
 
     @abstractmethod
     def probability(self, named: Sequence[int], items: Sequence[int]) -> Fraction:
-        """Exact chance of the report `named` from the set `items`, for enumeration tests and audits."""
+        """Return the exact chance of the report `named` from the set `items`, for enumeration tests and audits."""
 
     @abstractmethod
     def all_reports(self) -> Iterator[tuple[int, ...]]:
-        """Every possible report; only for small domains."""
+        """Return every possible report; only for small domains."""
 
     @property
     @abstractmethod
@@ -76,18 +76,18 @@ class Randomizer(Record, ABC):
 
     @abstractmethod
     def encode(self, named: Sequence[int]) -> bytes:
-        """Bytes of a report, always `payload_bytes` of them."""
+        """Encode a report in exactly `payload_bytes` bytes."""
 
     @abstractmethod
     def decode(self, payload: bytes) -> tuple[int, ...]:
-        """The named items; raises `ProtocolError` for bytes that `encode` cannot have written."""
+        """Decode the named items. Raises `ProtocolError` for bytes that `encode` cannot have written."""
 
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
-        """What the plan document says of this randomizer, in exact integers."""
+        """Return what the plan document says of this randomizer, in exact integers."""
 
     def document(self) -> dict[str, Any]:
-        """The randomizer in a plan document."""
+        """Return the randomizer in a plan document."""
         return {
             **self.parameters(),
             "domain": self.domain,
@@ -96,12 +96,12 @@ class Randomizer(Record, ABC):
         }
 
     def debias(self, counts: Any, reports: float) -> Any:
-        """Unbiased estimate of how many users hold each item, from how often it was named (eq. 3)."""
+        """Estimate without bias how many users hold each item, from how often it was named (eq. 3)."""
         p, q = (float(value) for value in self.probabilities)
         return (counts - reports * q) / (p - q)
 
     def variance(self, reports: float, held: Any = 0.0) -> Any:
-        """Variance of that estimate when `held` users hold the item (eq. 4 is the case of few)."""
+        """Return the variance of that estimate when `held` users hold the item (eq. 4 is the case of few)."""
         p, q = (float(value) for value in self.probabilities)
         return reports * q * (1 - q) / (p - q) ** 2 + held * (1 - p - q) / (p - q)
 
@@ -114,7 +114,7 @@ class Randomizer(Record, ABC):
 
 
 def encode_bits(named: Sequence[int], outputs: int) -> bytes:
-    """One bit per item, item 0 the lowest bit of the first byte."""
+    """Encode one bit per item, item 0 as the lowest bit of the first byte."""
     bits = bytearray((outputs + 7) // 8)
     for item in named:
         bits[item >> 3] |= 1 << (item & 7)

@@ -42,7 +42,7 @@ class PrivSet(Randomizer):
 
     @staticmethod
     def best(domain: int, capacity: int, ratio: Fraction) -> PrivSet:
-        """The subset size with the smallest variance."""
+        """Choose the subset size with the smallest variance."""
 
         def cost(size: int) -> float:
             return unit_variance(domain, capacity, float(ratio), size)
@@ -154,7 +154,7 @@ class PrivSet(Randomizer):
 
 
 def unit_variance(domain: int, capacity: int, ratio: float, size: int) -> float:
-    """Variance of one report's estimate of a rare item, quickly, to choose the subset size by.
+    """Approximate the variance of one report's estimate of a rare item, to choose the subset size by.
 
     >>> ratio = Fraction(5, 2)
     >>> abs(unit_variance(30, 3, 2.5, 4) / PrivSet(30, 3, ratio, 4).variance(1) - 1) < 1e-9

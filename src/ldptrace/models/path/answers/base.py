@@ -27,42 +27,44 @@ class PathAnswer(ABC):
     repeats_moves: ClassVar[bool] = False
 
     def inclusion(self, most: int, moves: Floats) -> Floats:
-        """Probability that a path with this number of moves names a given position."""
+        """Return the probability that a path with this number of moves names a given position."""
         return np.ones(len(moves))
 
     def joint_inclusion(self, most: int, moves: Floats) -> Floats:
-        """Probability that two given positions are both among those a path answers with."""
+        """Return the probability that two given positions are both among those a path answers with."""
         return np.ones(len(moves))
 
     @abstractmethod
     def pooled(self, graph: MoveGraph, features: Features) -> Floats:
-        """The items that are made of these features."""
+        """Return the items that are made of these features."""
 
     @abstractmethod
     def unpooled(self, graph: MoveGraph, layout: Layout, items: Floats) -> Features:
-        """What each feature adds to the sum of its items times `items`: the transpose of `pooled`."""
+        """Return what each feature adds to the sum of its items times `items`: the transpose of `pooled`."""
 
     def pools(self, graph: MoveGraph, layout: Layout) -> Ints:
-        """Groups of items that are much alike: a number for each. Cells, unless the items are something else."""
+        """Return groups of items that are much alike: a number for each. Cells, unless the items are something else."""
         return blocks_of(graph.grid.n, 8)
 
     def pooled_repeats(self, graph: MoveGraph, once: Floats, twice: Floats) -> Floats:
-        """Items counted too often because a move is followed by the move back, or by that and the move again."""
+        """Return items counted too often because a move is followed by the move back, or by that and the move again."""
         raise NotImplementedError
 
 
 def sampled(most: int, positions: Floats) -> Floats:
-    """Inclusion probability of one position, given their number."""
+    """Return the inclusion probability of one position, given their number."""
     return np.minimum(1.0, most / np.maximum(positions, 1))
 
 
 def jointly_sampled(most: int, positions: Floats) -> Floats:
-    """Joint inclusion probability of two positions, given their number."""
+    """Return the joint inclusion probability of two positions, given their number."""
     return np.minimum(1.0, most * (most - 1) / np.maximum(positions * (positions - 1), 1))
 
 
 def blocks_of(n: int, side: int) -> Ints:
-    """The number of the block that each cell of an n x n map is in, when it is cut into at most side x side of them."""
+    """Return the number of the block that each cell of an n x n map is in, when it is cut into at most side x side of
+    them.
+    """
     i, j = np.divmod(np.arange(n * n), n)
     blocks = min(side, n)
     return (i * blocks // n) * blocks + j * blocks // n
