@@ -12,7 +12,7 @@ SOURCES := src tests benchmarks protocol fuzz docs clients deploy lab
 # Compiled Python is kept from run to run, whatever the machine says: pytest takes twice as long to start without it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint types contracts unit tests programs docs bench clean mutants clients release
+.PHONY: demo test lint types contracts unit tests programs docs bench clean mutants histories clients release
 
 demo: $(INSTALLED)
 	$(BIN)/ldptrace demo --out demo
@@ -58,6 +58,10 @@ docs: $(READY)
 # Deliberate faults in the privacy path of both clients, one at a time: the tests must go red for each. Takes minutes.
 mutants: $(READY)
 	$(BIN)/python tests/mutants/run.py
+
+# Histories of devices, shuffler and curator with faults; `make test` plays some of them.
+histories: $(READY)
+	LDPTRACE_HISTORIES=10000 $(BIN)/python -m pytest -q tests/shuffler/test_histories.py
 
 # DATA names a folder with the experiment data; without it the benchmarks run on generated cities.
 bench: $(READY)

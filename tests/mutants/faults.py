@@ -437,6 +437,26 @@ CLIENT = [
     Fault("js: duplicates count", f"{JS}/reports.js", 'if (seen.has(id)) throw new ReportRejected("duplicate");', ""),
 ]  # fmt: skip
 
+_STORE, STORE = "src/ldptrace/shuffler/store.py", "tests/shuffler/test_store.py"
+HISTORIES = "tests/shuffler/test_histories.py"
+_BATCHES, BATCHES = f"{_SERVER}/batches.py", f"{SERVER}/test_batches.py"
+SHUFFLERS = [
+    Fault("shuffler: small batches are sent", _STORE, "enough = batch.reports >= served.batch", "enough = True", STORE),
+    Fault("shuffler: a closed batch takes reports", _STORE, "        if state != OPEN:\n            return None\n", "", STORE),
+    Fault("shuffler: a storage that was set back goes on", _STORE, 'if found["identity"] != identity:', "if False:", HISTORIES),
+    Fault("shuffler: windows from before a restore are served", _STORE, "served.open(one.window, now) and not begun", "served.open(one.window, now)", STORE),
+    Fault("shuffler: any window is open", "src/ldptrace/shuffler/served.py", "return first <= now < last", "return True", "tests/shuffler/test_served.py"),
+    Fault("shuffler: the order of the storage is sent", _STORE, "        secrets.SystemRandom().shuffle(places)\n", "", STORE),
+    Fault("shuffler: codes are used again", _STORE, "AND hash = ? AND used = 0", "AND hash = ?", STORE),
+    Fault("shuffler: a code admits to any window", _STORE, "SET used = 1 WHERE plan = ? AND label = ? AND hash = ?", "SET used = 1 WHERE plan = ? AND label >= min(0, ?) AND hash = ?", STORE),
+    Fault("shuffler: a backup holds open batches", _STORE, 'copy.execute(f"DROP TABLE {_table(plan, window)}")', "pass", STORE),
+    Fault("curator: small batches are counted", _BATCHES, "+ 1 < plan.shuffled.batch", "+ 1 < 0", BATCHES),
+    Fault("curator: another batch is answered like the first", _BATCHES, "if found[0] != digest:", "if False:", BATCHES),
+    Fault("curator: an operator hands over batches", f"{_SERVER}/tokens.py", "return self.campaign == campaign and self.scope == scope", "return self.campaign == campaign", f"{SERVER}/test_shufflers.py"),
+    Fault("curator: direct reports of shuffled plans", f"{_SERVER}/counting.py", "if plans[-1].plan.shuffled is not None:", "if False:", BATCHES),
+    Fault("curator: a batch at any time", _BATCHES, "if not first <= now < last:", "if False:", BATCHES),
+]  # fmt: skip
+
 FAULTS: list[Fault] = [
     *DRAWS,
     *STREAM,
@@ -451,6 +471,7 @@ FAULTS: list[Fault] = [
     *LOCAL_DATA,
     *SEEDS,
     *SERVERS,
+    *SHUFFLERS,
     *CLIENT,
     *JAVA_FAULTS,
     *DRIVEN_FAULTS,

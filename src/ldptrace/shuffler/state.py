@@ -23,7 +23,7 @@ log = logging.getLogger("ldptrace.shuffler")
 
 
 class State:
-    """The storage, intake, limits and sender of a running shuffler."""
+    """The storage, intake, limits and sender of a shuffler that runs in the loop in which this is made."""
 
     def __init__(self, store: Store, settings: Settings, send: Put = put) -> None:
         self.store = store
@@ -31,7 +31,7 @@ class State:
         self.rate = RateLimit(settings.rate, settings.burst)
         self.arriving = Arriving()
         self.intake: Intake[Sealed, int] = Intake(store.take)
-        self.sender = Sender(store, send)
+        self.sender = Sender(store, send, asyncio.get_running_loop().time)
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="requests")
         self._sending = ThreadPoolExecutor(1, thread_name_prefix="sending")
 
