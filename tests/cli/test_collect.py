@@ -10,14 +10,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cli_kit import PLAN, error_of, run
+from cli_kit import PLAN, error_of, run, status
 from ldptrace.cli.own import own_trips
 from ldptrace.curator import Tally
 from ldptrace.device import Reporter, trip_of
 from ldptrace.device.files import read_trips
 from ldptrace.device.program import main as device
+from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import report_bytes
+from shuffled_kit import KEY, shuffled
 
 
 @pytest.mark.usefixtures("folder")
@@ -255,3 +257,26 @@ def test_a_tally_of_reports_none_of_which_counts_is_an_error() -> None:
         again = run("tally", "r", "--plan", "plan.json", "-o", "tally.json", "--ids", "ids")
         assert again.exit_code == 0, again.output
         assert counted in again.output
+
+
+def test_a_shuffled_plan_is_answered_with_a_sealed_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = shuffled(Plan.single_report(Grid((0.0, 0.0, 10.0, 10.0), 6), 2))
+    paths = [tmp_path / name for name in ("plan.json", "trip.csv", "report", "ledger.json")]
+    paths[0].write_text(plan.to_json())
+    paths[1].write_text("traj_id,x,y\n1,1,1\n1,2,2\n")
+    told = ("report", "--plan", paths[0], "--trajectory", paths[1], "-o", paths[2], "--ledger", paths[3])
+    assert status(*told, "--no-shuffled") == 2
+    assert "plan-not-wanted" in capsys.readouterr().err
+    assert status(*told, "--most-local", "1") == 2
+    assert status(*told, "--local-limit", "1") == 2
+    assert "plan-over-limit" in capsys.readouterr().err
+    assert not paths[3].exists()
+    assert status(*told, "--explain") == 0
+    said = capsys.readouterr()
+    assert "only the curator can read the report" in said.out
+    assert "2 of 30 if shuffler and curator work together" in said.err
+    opened = KEY.opener(plan.id).open(paths[2].read_bytes(), b"")
+    assert opened is not None
+    assert opened[0] == 2

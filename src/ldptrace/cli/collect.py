@@ -82,6 +82,27 @@ def report(
             "ledger (see --ledger); epsilon 5 if it was never set."
         ),
     ] = None,
+    local_limit: Annotated[
+        str | None,
+        typer.Option(
+            help="Largest epsilon of all plans together if a shuffler and a curator work together, stored in the "
+            "ledger; 30 if it was never set, or the limit if that is larger."
+        ),
+    ] = None,
+    most_local: Annotated[
+        str | None,
+        typer.Option(
+            help="Largest epsilon of one answer to a shuffled plan in that case, stored in the ledger; 6 if it was "
+            "never set."
+        ),
+    ] = None,
+    shuffled: Annotated[
+        bool | None,
+        typer.Option(
+            "--shuffled/--no-shuffled",
+            help="Whether this person answers shuffled plans at all, stored in the ledger; yes if it was never said.",
+        ),
+    ] = None,
     plan_id: Annotated[str | None, typer.Option(help="Refuse the plan unless it has this id.")] = None,
     sent: Annotated[
         bool,
@@ -110,6 +131,9 @@ def report(
     A standing plan is answered once in every time window. The first call for a standing plan writes no report: it
     records in the ledger that the person takes part. Each later call writes a report about one trip in the time window
     that ended last. If no answer is due, the command prints when the next answer is due.
+
+    The report to a shuffled plan is written sealed: only the curator can read it, and it goes to the shuffler that the
+    plan names.
     """
     from ldptrace.core.atomic import atomic_path
     from ldptrace.device import Ledger, Reporter
@@ -132,7 +156,8 @@ def report(
     trips, system = (
         ([], reading.crs) if trajectory is None else own_trips(trajectory, reading.format, reading.crs)
     )
-    book = Ledger(ledger or default_ledger(), limit)
+    allowed = {"local_limit": local_limit, "most_local": most_local}
+    book = Ledger(ledger or default_ledger(), limit, shuffled=shuffled, **allowed)
     reporter = Reporter.from_document(read_document(plan), plan_id=plan_id, crs=system, ledger=book)
     number = reporter.number(None if round_number is None else round_number - 1)
     words = []

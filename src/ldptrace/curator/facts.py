@@ -93,7 +93,8 @@ def _start(value: Any) -> int:
     return int(seconds)
 
 
-def _delta(value: Any) -> Fraction:
+def checked_delta(value: Any) -> Fraction:
+    """Return the delta of one shuffled answer."""
     delta = budget_fraction(value, 1, "delta")
     if not MIN_DELTA <= delta <= MAX_DELTA:
         raise InputError(
@@ -150,7 +151,7 @@ class Shuffling:
         None,
         metavar="D",
         help="In a shuffled plan, the delta of one answer; by default 1e-8, at most 1e-6.",
-        parse=_delta,
+        parse=checked_delta,
     )
 
 
@@ -325,7 +326,7 @@ class Facts(Asked, Common, Shuffling):
         return Hiding(
             epsilon_fraction(self.epsilon),
             usual_batch(self.users) if self.batch is None else self.batch,
-            DELTA if self.delta is None else _delta(self.delta),
+            DELTA if self.delta is None else checked_delta(self.delta),
             HONEST if self.honest is None else Fraction(self.honest),
             MOST_LOCAL if self.most_local is None else epsilon_fraction(self.most_local),
         )

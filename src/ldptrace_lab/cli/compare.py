@@ -92,6 +92,18 @@ def compare(
             "--time/--no-time", help="Also ask users about departure time and speed, if the method can."
         ),
     ] = False,
+    shuffled: Annotated[
+        bool,
+        typer.Option(
+            "--shuffled",
+            help="Show each method whose reports can be shuffled a second time, with its reports through a shuffler, "
+            "at the same epsilon as central methods.",
+        ),
+    ] = False,
+    delta: Annotated[
+        str | None,
+        typer.Option("--delta", metavar="D", help="Delta of shuffled reports; by default 1e-8."),
+    ] = None,
     users: Annotated[
         int | None, typer.Option("--users", min=2, help="Use a random sample of this many trips.")
     ] = None,
@@ -113,9 +125,14 @@ def compare(
 
     If you start an interrupted comparison again, it continues where it stopped.
     """
+    from ldptrace.curator.facts import checked_delta
+    from ldptrace.protocol.shuffled import DELTA
     from ldptrace_lab.compare.contestants import contestants
 
-    who = contestants(methods, has_map=roads is not None)
+    if delta is not None and not shuffled:
+        raise InputError("--delta belongs to shuffled reports: give --shuffled")
+    chance = float(checked_delta(DELTA if delta is None else delta))
+    who = contestants(methods, has_map=roads is not None, delta=f"{chance:g}" if shuffled else None)
     if tick is None and any(one.kind == "stream" for one in who):
         raise InputError("methods for streams need --tick, the seconds of a tick")
     wanted = parse_epsilons(epsilons)
@@ -124,6 +141,7 @@ def compare(
         "roads": roads,
         "tick": tick,
         "time": "auto" if time else "off",
+        "delta": chance,
     }
     out.mkdir(parents=True, exist_ok=True)
     # Folders of results are shared: the real trips are beside them only while the processes read them, in a folder that

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ldptrace import plugins
 from ldptrace.core.drawing import Ways
+from ldptrace.curator.facts import Asked
 from ldptrace.errors import InputError
 from ldptrace.methods import method, names
 from ldptrace.plugins import StreamMethod
@@ -15,7 +16,7 @@ from ldptrace.streams.settings import Presence
 
 Kind = Literal["method", "stream", "reference"]
 
-WITH_MAP = "+map"
+WITH_MAP, SHUFFLED = "+map", "+shuffled"
 # What stands beside the methods, and is no method: epsilon means nothing to it.
 REFERENCES = {
     "fresh-sample": "a bootstrap of the real trips: what a perfect generator gives",
@@ -23,6 +24,10 @@ REFERENCES = {
     "plain-routing": "quickest routes between the ends of real trips: not private",
 }
 LOCAL = "nobody: local differential privacy"
+MIXED = (
+    "that shuffler and curator do not work together: epsilon is central, with delta {delta}, for the replacement of "
+    "one trip by another"
+)
 # Our own streams, by what they show of who is on the way.
 STANDING: dict[str, Presence] = {"standing": "hidden", "standing-shown": "shown"}
 
@@ -36,6 +41,7 @@ class Contestant:
     summary: str
     trust: str
     with_map: bool = False
+    shuffled: bool = False
 
     @property
     def local(self) -> bool:
@@ -45,7 +51,11 @@ class Contestant:
     @property
     def method(self) -> str:
         """The name of its method."""
-        return self.name.removesuffix(WITH_MAP)
+        return self.name.removesuffix(SHUFFLED).removesuffix(WITH_MAP)
+
+    def through_shuffler(self, delta: str) -> Contestant:
+        """Return the same with its reports shuffled."""
+        return replace(self, name=f"{self.name}{SHUFFLED}", trust=MIXED.format(delta=delta), shuffled=True)
 
 
 def contestant(name: str, *, has_map: bool) -> Contestant:
@@ -83,10 +93,21 @@ def contestant(name: str, *, has_map: bool) -> Contestant:
     return Contestant(name, "method", recipe.summary, recipe.leaks or LOCAL, with_map)
 
 
-def contestants(text: str, *, has_map: bool) -> tuple[Contestant, ...]:
-    """Return the contestants of a list of names joined by commas, then the references of every table."""
+def contestants(text: str, *, has_map: bool, delta: str | None = None) -> tuple[Contestant, ...]:
+    """Return the contestants of a list of names joined by commas, then the references of every table.
+
+    With a `delta`, each method whose reports can be shuffled is a contestant twice, without and with a shuffler.
+    """
     wanted = [name.strip() for name in text.split(",") if name.strip()]
     if not wanted:
         raise InputError("name at least one method, as in --methods single-report,adatrace")
     beside = ["fresh-sample", *(("map-alone", "plain-routing") if has_map else ())]
-    return tuple(contestant(name, has_map=has_map) for name in dict.fromkeys([*wanted, *beside]))
+    found = [contestant(name, has_map=has_map) for name in dict.fromkeys([*wanted, *beside])]
+    if delta is None:
+        return tuple(found)
+    can = [one for one in found if one.kind == "method" and issubclass(method(one.method).options, Asked)]
+    if not can:
+        raise InputError("none of the methods sends reports that can be shuffled: add single-report")
+    return tuple(
+        each for one in found for each in ((one, one.through_shuffler(delta)) if one in can else (one,))
+    )

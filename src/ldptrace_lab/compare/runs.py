@@ -55,6 +55,8 @@ class Question:
     # Seconds of a tick, where streams are compared.
     tick: float | None = None
     time: Literal["auto", "off"] = "off"
+    # Delta of shuffled reports; None: the usual one, or none are shuffled.
+    delta: float | None = None
 
     @staticmethod
     def of(trips: Trajectories, title: str, folder: Path, bounds: Bounds, **shared: Any) -> Question:
@@ -80,6 +82,8 @@ class RunKey:
     def name(self, question: Question) -> str:
         """Return the same for the same run, in any process."""
         shared = asdict(question) | {"data": None, "title": None, "roads": str(question.roads)}
+        if not self.contestant.shuffled:
+            del shared["delta"]
         own: dict[str, Any] = {"method": self.contestant.name, "epsilon": self.epsilon, "seed": self.seed}
         if (code := fingerprint(self.contestant.method)) is not None:
             own["code"] = code
@@ -179,6 +183,8 @@ class Bench:
         if who.kind == "stream":
             return self._stream(who, key.epsilon, key.seed)
         options: dict[str, Any] = {"roads": question.roads} if who.with_map else {}
+        if who.shuffled:
+            options |= {"shuffled": True, "delta": question.delta}
         return synthesize(
             self.real,
             key.epsilon,

@@ -10,6 +10,7 @@ from rich.table import Table as RichTable
 
 from ldptrace.evaluation.metrics import METRICS
 from ldptrace.evaluation.texts import tex_escaped
+from ldptrace.protocol.words import CENTRAL
 from ldptrace_lab.compare.contestants import Contestant
 from ldptrace_lab.compare.results import Comparison, Row
 
@@ -142,7 +143,12 @@ def _short(value: float) -> str:
 
 def trusted(found: Comparison) -> list[str]:
     """Return what the mark behind a name stands for: a sentence for each method that has it."""
-    return [f"{MARK} {who.name}: {who.trust}" for who in found.contestants if not who.local]
+    return [f"{MARK} {who.name}: {who.trust}{_adjacency(who)}" for who in found.contestants if not who.local]
+
+
+def _adjacency(who: Contestant) -> str:
+    """Return what the epsilon of a central method protects, as this comparison runs it."""
+    return ", for the replacement of one trip by another" if CENTRAL in who.trust else ""
 
 
 def markdown(found: Comparison) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cli_kit import run
+from cli_kit import error_of, run
 from ldptrace.core.trajectories import Trajectories
 from ldptrace_lab.compare import Question
 
@@ -77,3 +77,16 @@ def test_mistakes_get_one_clear_sentence(file: Path, tmp_path: Path, words: list
     result = run("compare", str(file), *(word for pair in given.items() for word in pair))
     assert message in str(result.exception)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_shuffled_reports_beside_a_trusted_curator(file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    words = ["compare", str(file), "--methods", "single-report,adatrace", "--epsilons", "1", "--seeds", "1"]
+    rest = ["--jobs", "1", "--grid", "3", "--bounds", "0,0,7,7", "--out", str(out)]
+    result = run(*words, *rest, "--shuffled")
+    assert result.exit_code == 0, result.output
+    told = (out / "results.md").read_text()
+    assert "single-report+shuffled †" in told
+    assert told.count("for the replacement of one trip by another") == 2
+    assert "give --shuffled" in error_of(*words, *rest, "--delta", "1e-8")

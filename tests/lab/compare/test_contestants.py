@@ -50,3 +50,14 @@ def test_a_map_is_for_those_who_use_it() -> None:
     for name in ("paper+map", "retrasyn+map"):
         with pytest.raises(InputError, match="no use for a map"):
             contestant(name, has_map=True)
+
+
+def test_reports_that_can_be_shuffled_are_there_twice() -> None:
+    found = contestants("single-report,paper,adatrace", has_map=False, delta="1e-08")
+    names = ["single-report", "single-report+shuffled", "paper", "adatrace", "fresh-sample"]
+    assert [who.name for who in found] == names
+    mixed = found[1]
+    assert (mixed.method, mixed.shuffled, mixed.local) == ("single-report", True, False)
+    assert "delta 1e-08, for the replacement of one trip by another" in mixed.trust
+    with pytest.raises(InputError, match="can be shuffled"):
+        contestants("adatrace", has_map=False, delta="1e-08")
