@@ -20,6 +20,7 @@ from ldptrace.protocol.randomizers import GRR, OUE, PrivSet
 from ldptrace.protocol.reports import report_bytes
 from ldptrace.protocol.round import Ask, Round
 from ldptrace.protocol.shares import TIME_SHARES
+from ldptrace.protocol.standing import Standing
 
 SETTINGS = Plan.single_report(Grid((0, 0, 1, 1), 2), 1)
 
@@ -181,3 +182,9 @@ def test_coordinates_without_a_name_are_degrees_where_metres_make_no_sense() -> 
     assert scales((-122.5, 37.6, -122.3, 37.8), None) == scales((-122.5, 37.6, -122.3, 37.8), "EPSG:4326")
     assert scales((0.0, 0.0, 20_000.0, 20_000.0), None) == [1000, 1000]
     assert scales((0.0, 0.0, 5.0, 5.0), "EPSG:32632") == [1000, 1000]
+
+
+def test_windows_are_the_only_round_of_a_standing_plan() -> None:
+    plan = Plan.single_report(Grid((0, 0, 6, 6), 6), 1)
+    assert plan.place(3) == 3
+    assert plan.changed(standing=Standing.of(86_400, epsilon=1)).place(3) == 0

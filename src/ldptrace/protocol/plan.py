@@ -182,6 +182,10 @@ class Plan(Record):
         """Whether epsilon covers everything that a device sends, including the number and the size of its messages."""
         return all(round_.padded for round_ in self.rounds)
 
+    def place(self, number: int) -> int:
+        """Return the place in `rounds` of a counted round: a standing plan asks its only round in every window."""
+        return 0 if self.standing is not None else number
+
     def extended(self, round_: Round) -> Plan:
         """Return the plan with one more round of questions, which the curator adds after the earlier rounds were
         counted."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from ldptrace.core.atomic import atomic_path
 from ldptrace.errors import InputError
 from ldptrace.server.registry import Campaign, audit_log, find, note
-from ldptrace.server.releases import WHOLE
+from ldptrace.server.releases import number_in
 from ldptrace.server.storage import Database, Session, StorageUnavailable
 from ldptrace.server.storage.session import Row
 from ldptrace.server.storage.sqlite import FILE, SqliteDatabase
@@ -108,7 +108,7 @@ def _refuse_what_went_on(source: Session, target: Session, name: str) -> None:
             # Of the release of a window, the number of its round; nothing of a release of all rounds.
             published.add(entry["detail"].rpartition("/")[0])
     done = source.rows("SELECT number FROM releases WHERE campaign = ? AND state = 'done'", name)
-    if not published <= {"" if number == WHOLE else str(number) for (number,) in done}:
+    if not published <= {"" if number_in(place) is None else str(place) for (place,) in done}:
         raise wrong_state(
             f"campaign {name} was published here: a backup from before that is not restored, because its reports "
             "would be counted and published a second time"

@@ -67,7 +67,7 @@ async def words(request: Request) -> Response:
     """What the newest round asks, and what its items stand for, in words for the person who is asked."""
     state, name = State.of(request), request.path_params["name"]
     campaign = await state.read(lambda session: find_public(session, name))
-    number = 0 if campaign.plan.standing is not None else campaign.round - 1
+    number = campaign.plan.place(campaign.round - 1)
     return Response(_words(campaign.plan, number), media_type="application/json")
 
 

@@ -99,8 +99,24 @@ PART = 1 << 20
 ROADS = "roads/"
 # The drawing of the streets, for the pages.
 STREETS = "drawn/streets.json"
-# In place of the number of a round: all of them together.
-WHOLE = -1
+# How the database and a worker write the number of a release of all rounds together.
+_WHOLE = -1
+
+
+def stored(number: int | None) -> int:
+    """Return the number of a release as it is stored: that of a round, or of all rounds together (None).
+
+    >>> stored(None), number_in(stored(None)), number_in(stored(3))
+    (-1, None, 3)
+    """
+    return _WHOLE if number is None else number
+
+
+def number_in(place: int) -> int | None:
+    """Return the number of a release from how it is stored."""
+    return None if place == _WHOLE else int(place)
+
+
 PAGE = "index.html"
 
 MEDIA_TYPES = {
@@ -131,7 +147,7 @@ def begin(
     `count` is stored for an attempt that takes over.
     """
     attempt = secrets.token_hex(8)
-    place = WHOLE if number is None else number
+    place = stored(number)
     with database.writing() as session:
         campaign = find(session, name, lock=True)
         if number is None:
@@ -180,7 +196,7 @@ class Attempt:
         self._name = name
         self._attempt = attempt
         self._number = number
-        self._place = WHOLE if number is None else number
+        self._place = stored(number)
         self._folder = folder_of(number)
 
     def tell(self, stage: str, done: int) -> None:
@@ -287,7 +303,7 @@ def newest_file(session: Session, name: str, file: str) -> bytes:
     found = session.rows(
         "SELECT number FROM releases WHERE campaign = ? AND state = 'done' ORDER BY number DESC", name
     )
-    numbers = [None if number == WHOLE else int(number) for (number,) in found]
+    numbers = (number_in(place) for (place,) in found)
     return next((data for number in numbers if (data := file_of(session, name, file, number))), b"")
 
 

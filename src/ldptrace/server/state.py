@@ -17,7 +17,7 @@ from starlette.requests import Request
 from ldptrace.server.counting import Counter, warm_up
 from ldptrace.server.metrics import Metrics
 from ldptrace.server.registry import is_name
-from ldptrace.server.releases import WHOLE, Attempt, Listener, begin, running_releases
+from ldptrace.server.releases import Attempt, Listener, begin, number_in, running_releases, stored
 from ldptrace.server.schedule import ACTOR, DueRelease, tick
 from ldptrace.server.storage import Database, Session, StorageUnavailable
 from ldptrace.server.tokens import Token, holder
@@ -115,7 +115,7 @@ class State:
         task.add_done_callback(self._releases.discard)
 
     async def _release(self, name: str, attempt: str, count: int, number: int | None) -> None:
-        place = WHOLE if number is None else number
+        place = stored(number)
         worker = await asyncio.create_subprocess_exec(
             sys.executable,
             *("-m", "ldptrace.server.worker", name, attempt, str(count), str(place), self.settings.address),
@@ -165,11 +165,9 @@ class State:
                     await self._begin(release, again=release in silent)
 
     async def _abandoned(self) -> list[DueRelease]:
-        """Releases that were begun and have fallen silent: their server and their worker have both ended."""
+        """Return releases that were begun and have fallen silent: their server and their worker have both ended."""
         silent = self._listener.silent(await self.read(running_releases), time.monotonic())
-        return [
-            DueRelease(one.campaign, None if one.number == WHOLE else one.number, one.count) for one in silent
-        ]
+        return [DueRelease(one.campaign, number_in(one.number), one.count) for one in silent]
 
     async def _begin(self, due: DueRelease, *, again: bool) -> None:
         name, number, count = due.campaign, due.number, due.count

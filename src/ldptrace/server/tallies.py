@@ -110,7 +110,7 @@ def _tally(session: Session, name: str, entry: RoundCounts) -> Tally:
         entry.number,
     )
     users = tuple(int(row[0]) for row in asks)
-    place = 0 if entry.window is not None else entry.number
+    place = entry.plan.place(entry.number)
     slots = (ask.question.slots for ask in entry.plan.rounds[place].asks)
     return Tally(
         entry.plan.id,

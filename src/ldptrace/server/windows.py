@@ -164,5 +164,4 @@ def window_named(plan: CountedPlan, report: bytes, now: float) -> int | None:
 
 def _round(plan: Plan, row: Sequence[object]) -> OpenRound:
     key, number, window, state, *rest = row
-    place = 0 if window is not None else number
-    return OpenRound(key, plan, place, window, state == "open", *rest)  # type: ignore[arg-type]
+    return OpenRound(key, plan, plan.place(number), window, state == "open", *rest)  # type: ignore[arg-type]

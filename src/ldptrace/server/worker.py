@@ -11,10 +11,12 @@ from ldptrace.server import releases
 from ldptrace.server.storage import open_database
 
 
-def main(name: str, number: str, count: int, url: str, place: int = releases.WHOLE, address: str = "") -> int:
+def main(
+    name: str, number: str, count: int, url: str, place: int = releases.stored(None), address: str = ""
+) -> int:
     """Make the release, and store an error where the operator sees it."""
     database = open_database(url=url)
-    attempt = releases.Attempt(database, name, number, None if place == releases.WHOLE else place)
+    attempt = releases.Attempt(database, name, number, releases.number_in(place))
     try:
         attempt.make(count, address=address or None)
     except Exception as error:
