@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -57,6 +63,31 @@ def sealed(plan: Plan, value: int, window: int | None = None) -> Sealed:
     report = telling_report(value, plan, window or 0)
     sealer = Sealer.of_plan(plan.shuffled.key, plan.id)
     return Sealed(sealer.seal(report, window), NO_WINDOW if window is None else window)
+
+
+@dataclass
+class Running:
+    """Where a shuffler runs."""
+
+    url: str
+
+
+@contextmanager
+def running(folder: Path, port: int) -> Iterator[Running]:
+    """`ldptrace shuffle` in a process of its own."""
+    command = [sys.executable, "-c", "from ldptrace.cli import main; main()", "shuffle"]
+    found = Running(f"http://127.0.0.1:{port}")
+    with subprocess.Popen(
+        [*command, "--data", str(folder), "--port", str(port)], stderr=subprocess.DEVNULL
+    ) as process:
+        try:
+            for _ in range(600):
+                with suppress(OSError), urllib.request.urlopen(f"{found.url}/healthz", timeout=5):
+                    break
+                time.sleep(0.1)
+            yield found
+        finally:
+            process.terminate()
 
 
 def serving(folder: Path, plan: Plan, clock: Any, *, admission: bool = False) -> Store:

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
 from ldptrace.curator.facts import Facts
 from server_kit import Server
+from shuffler_kit import Running
 
 # A machine that is busy with other tests may take its time.
 PATIENCE = 60_000
@@ -29,7 +30,7 @@ LINE = {"type": "LineString", "coordinates": [[13.123456, 52.123456], [13.523456
 class Visit:
     """A tab whose requests are all kept."""
 
-    def __init__(self, browser: Browser, server: Server, **options: Any) -> None:
+    def __init__(self, browser: Browser, server: Server | Running, **options: Any) -> None:
         self.context: BrowserContext = browser.new_context(
             **{"viewport": {"width": 1100, "height": 900}, **options}
         )

@@ -6,9 +6,6 @@ import json
 import subprocess
 import sys
 import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -23,6 +20,7 @@ from ldptrace.shuffler.store import Store
 from ports_kit import free_port
 from programs_kit import require
 from shuffled_kit import KEY, UNTIL, shuffled
+from shuffler_kit import running
 
 pytestmark = pytest.mark.slow
 
@@ -42,23 +40,6 @@ reporter.sent = sent;
 const again = await reporter.send(await reporter.report([]), { admission: process.argv[3] });
 console.log(JSON.stringify([first.arrived, again.arrived, await reporter.ledger.waiting(plan)]));
 """
-
-
-@contextmanager
-def shuffler(folder: Path, port: int) -> Iterator[None]:
-    """`ldptrace shuffle` in a process of its own."""
-    command = [sys.executable, "-c", "from ldptrace.cli import main; main()", "shuffle"]
-    with subprocess.Popen(
-        [*command, "--data", str(folder), "--port", str(port)], stderr=subprocess.DEVNULL
-    ) as run:
-        try:
-            for _ in range(600):
-                with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5):
-                    break
-                time.sleep(0.1)
-            yield
-        finally:
-            run.terminate()
 
 
 def said(*command: object, status: int = 0) -> str:
@@ -90,7 +71,7 @@ def test_three_clients_send_to_a_shuffler(request: pytest.FixtureRequest, tmp_pa
         "python": [sys.executable, "-m", "ldptrace.device.program"],
         "java": ["java", "-jar", java_jar(request.config)],
     }
-    with shuffler(tmp_path / "shuffler", port):
+    with running(tmp_path / "shuffler", port):
         for (name, program), code in zip(programs.items(), codes, strict=False):
             given = (
                 "--plan",

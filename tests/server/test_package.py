@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ldptrace.protocol.questions import QUESTIONS
-from ldptrace.server import pages
+from ldptrace.web.assets import FOLDER, assets
 from server_kit import REPOSITORY, texts
 
 pytestmark = pytest.mark.slow
@@ -23,17 +23,17 @@ def test_the_wheel_holds_the_pages_and_the_client(tmp_path: Path) -> None:
     subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True)
     [wheel] = tmp_path.glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
-    wanted = {f"ldptrace/server/assets/{name}" for name in pages._assets()}
+    wanted = {f"ldptrace/server/assets/{name}" for name in assets()}
     assert wanted <= names
     assert "ldptrace/server/openapi.json" in names
 
 
 def test_pages_load_nothing_from_elsewhere() -> None:
-    for name, data in pages._assets().items():
+    for name, data in assets().items():
         text = data.decode()
         assert not re.search(r"(?:src|href|from|import|url\()\s*=?\s*[\"'(]?(?:https?:)?//", text), name
         for loaded in re.findall(r"(?:src|href)=\"(/[^\"]+)\"", text):
-            assert loaded.removeprefix("/assets/") in pages._assets(), (name, loaded)
+            assert loaded.removeprefix("/assets/") in assets(), (name, loaded)
 
 
 def test_container_files_start_what_there_is() -> None:
@@ -60,7 +60,7 @@ def test_every_language_has_every_text_with_the_same_gaps() -> None:
         for code, block in languages.items()
     }
     assert gaps["en"] == gaps["de"]
-    page = (pages.FOLDER / "contributor.html").read_text()
+    page = (FOLDER / "contributor.html").read_text()
     assert set(re.findall(r'data-say="(\w+)"', page)) <= set(languages["en"])
     # Every question of the protocol has a name here.
     assert {f"questions.{name}" for name in QUESTIONS} <= set(languages["en"])

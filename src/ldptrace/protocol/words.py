@@ -18,6 +18,9 @@ NOBODY, SHUFFLER = "nobody", "shuffler"
 # What the reason of a method says that hands raw trips to a curator.
 CENTRAL = "central, not local"
 
+# Items that are put into words one by one; of larger domains, only their number is told.
+MOST_WORDS = 10_000
+
 
 def explain(plan: Plan, users: int | None = None) -> list[str]:
     """Explain a plan in sentences; with the number of users, also the expected standard errors.
@@ -226,3 +229,23 @@ def item_words(question: Question, item: int) -> str:
     ('24 cells or more', 'from cell 0,0 to cell 0,1', 'nothing')
     """
     return question.words(item) if item < question.domain else "nothing"
+
+
+def asked_words(plan: Plan, number: int) -> list[dict[str, Any]]:
+    """What a round asks, question by question: name, what it is about, share, and what its items stand for.
+
+    >>> from ldptrace.protocol.grid import Grid
+    >>> asked_words(Plan.single_report(Grid((0, 0, 1, 1), 6), 1.0), 0)[0]["about"]
+    'how many cells the trajectory crosses'
+    """
+    return [
+        {
+            "name": ask.question.name,
+            "about": ask.question.about,
+            "share": ask.share,
+            "items": [ask.question.words(item) for item in range(ask.question.domain)]
+            if ask.question.domain <= MOST_WORDS
+            else None,
+        }
+        for ask in plan.rounds[number].asks
+    ]

@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from ldptrace.device.explanation import explain_asking
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.words import asked_words
 from ldptrace.server import views
 from ldptrace.server.counting import Submission
 from ldptrace.server.registry import all_campaigns, find_public, is_name, no_such
@@ -36,8 +37,6 @@ ADMISSION = "ldptrace-admission"
 MOST_ADMISSIONS = MAX_HEAD // (ADMISSION_LETTERS + 1)
 # Campaigns in one answer; the rest follow after the last of them.
 LISTED = 1_000
-# Items of a question that are put into words; beyond, a page names their numbers.
-MOST_WORDS = 10_000
 
 
 async def list_campaigns(request: Request) -> Response:
@@ -87,17 +86,9 @@ async def streets(request: Request) -> Response:
 
 @lru_cache(maxsize=16)
 def _words(plan: Plan, number: int) -> bytes:
-    questions = [
-        {
-            "name": ask.question.name,
-            "about": ask.question.about,
-            "items": [ask.question.words(item) for item in range(ask.question.domain)]
-            if ask.question.domain <= MOST_WORDS
-            else None,
-        }
-        for ask in plan.rounds[number].asks
-    ]
-    return json.dumps({"asking": explain_asking(plan, number), "questions": questions}).encode()
+    return json.dumps(
+        {"asking": explain_asking(plan, number), "questions": asked_words(plan, number)}
+    ).encode()
 
 
 async def reports(request: Request) -> Response:

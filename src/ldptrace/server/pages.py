@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
-
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -15,38 +12,19 @@ from ldptrace.server.release_list import list_page, policy, published
 from ldptrace.server.releases import PAGE, file_of
 from ldptrace.server.state import State
 from ldptrace.server.storage import Session
-from ldptrace.web.problems import Refused, ServerProblem, not_found
-
-FOLDER = Path(__file__).parent / "assets"
-TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
-
-
-@cache
-def client_folder() -> Path:
-    """Return the folder of the browser client: inside an installed package, or beside `src` in the repository."""
-    inside = FOLDER / "client"
-    return inside if inside.is_dir() else Path(__file__).parents[3] / "clients" / "js"
-
-
-@cache
-def _assets() -> dict[str, bytes]:
-    """Return all files that pages may load, by name. Other names are never looked up on disk."""
-    files = {path.name: path for path in FOLDER.iterdir() if path.suffix in TYPES}
-    client = client_folder()
-    files |= {f"client/{path.relative_to(client)}": path for path in (client / "src").glob("*.js")}
-    files["client/index.js"] = client / "index.js"
-    return {name: path.read_bytes() for name, path in files.items()}
+from ldptrace.web.assets import asset_answer
+from ldptrace.web.problems import not_found
 
 
 async def operator(request: Request) -> Response:
-    return _file("operator.html")
+    return asset_answer("operator.html")
 
 
 async def contributor(request: Request) -> Response:
     """The page of one campaign."""
     state, name = State.of(request), request.path_params["name"]
     await state.read(lambda session: find_public(session, name))
-    return _file("contributor.html")
+    return asset_answer("contributor.html")
 
 
 async def release(request: Request) -> Response:
@@ -112,11 +90,4 @@ async def home(request: Request) -> Response:
 
 
 async def asset(request: Request) -> Response:
-    return _file(request.path_params["path"])
-
-
-def _file(name: str) -> Response:
-    data = _assets().get(name)
-    if data is None:
-        raise Refused(ServerProblem.NOT_FOUND)
-    return Response(data, media_type=TYPES[Path(name).suffix], headers={"cache-control": "no-cache"})
+    return asset_answer(request.path_params["path"])

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from ldptrace.protocol.limits import MAX_WINDOW
+from ldptrace.shuffler import pages
 from ldptrace.shuffler.sender import Put, put
 from ldptrace.shuffler.served import NO_WINDOW, Served
 from ldptrace.shuffler.state import State
@@ -105,6 +106,10 @@ ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
     ("OPTIONS", "/v2/plans/{plan}/reports", preflight),
     ("OPTIONS", "/v2/plans/{plan}", preflight),
     ("GET", "/v2/plans/{plan}", plan),
+    ("GET", "/v2/plans/{plan}/about", pages.about),
+    ("GET", "/v2/plans/{plan}/words", pages.words),
+    ("GET", "/c/{plan}", pages.page),
+    ("GET", "/assets/{path:path}", pages.asset),
     ("GET", "/v2/plans", plans),
     ("GET", "/healthz", healthz),
 )

@@ -12,7 +12,8 @@ from ldptrace.curator.facts import Facts
 from ldptrace.protocol.reports import read_report
 from ldptrace.server import campaigns, tokens
 from ldptrace.server.storage import Database
-from server_kit import Server, opened, reports_counted, texts
+from server_kit import Server, opened, reports_counted, terms, texts
+from shuffled_kit import shuffled
 from visit_kit import GPX, LINE, PLANE, WORLD, choose, ledger, visit
 
 pytestmark = pytest.mark.slow
@@ -197,3 +198,17 @@ def test_the_page_in_another_language(
         page.check("#consent")
         page.click("#send")
         expect(page.locator("#outcome")).to_have_text("Deine Antwort wurde gezählt. Danke.")
+
+
+def test_a_shuffled_campaign_is_answered_at_its_shuffler(
+    browser: Browser, server: Server, database: Database
+) -> None:
+    campaigns.create(database, "mixed", shuffled(WORLD), terms(), actor="test")
+    plan = campaigns.open_round(database, "mixed", actor="test").plan
+    with visit(browser, server) as tab:
+        page = tab.go("/c/mixed")
+        expect(page.locator("#message")).to_contain_text("It is run by: A club.")
+        link = page.locator("#message a")
+        expect(link).to_have_attribute("href", f"https://club.example/c/{plan.id}")
+        assert page.locator("#trip").is_hidden()
+        assert page.locator("#you").is_hidden()

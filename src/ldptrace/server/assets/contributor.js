@@ -1,8 +1,9 @@
 // The contributor's page: what is asked, the trip, agreement, the report. Only the report is ever sent.
 
-import { BrowserStorage, cellPath, Ledger, PlanRefused, readPlan, readReport, Reporter } from "./client/index.js";
+import { BrowserStorage, cellPath, Ledger, PlanRefused, readPlan, readReport, Reporter, shuffledPromise } from "./client/index.js";
 import { linkItem, moveItem } from "./client/src/grid.js";
-import { HEADER_BYTES, windowOf } from "./client/src/reports.js";
+import { HEADER_BYTES } from "./client/src/reports.js";
+import { SEAL_BYTES } from "./client/src/seals.js";
 import { GridMap, html, streetsOf } from "./drawing.js";
 import { date, dateTime, fillIn, known, number, say } from "./language.js";
 import { asked, drawnNow, standingState } from "./standing.js";
@@ -12,7 +13,10 @@ const LIMIT = "5";
 // Seconds that a report waits at most before it is sent: the moment must not follow from the trip. Tests have none.
 const LONGEST_WAIT = globalThis.ldptraceLongestWait ?? 20;
 const name = location.pathname.split("/").filter(Boolean).at(-1);
-const base = `/v1/campaigns/${name}`;
+// A shuffler serves this page for a plan, by its id; a curator for a campaign, by its name.
+const mixed = /^[0-9a-f]{64}$/.test(name);
+const base = mixed ? `/v2/plans/${name}` : `/v1/campaigns/${name}`;
+const SHARES = 65536;
 const at = (id) => document.getElementById(id);
 // The trips that may be answered about, as { points, arrival }; null: none were chosen yet. A drawn trip is the only one.
 const state = { trips: null, drawn: false };
@@ -28,9 +32,9 @@ async function load(path, type = "json") {
 }
 
 async function start() {
-  const campaign = await load(base);
+  const campaign = await load(mixed ? `${base}/about` : base);
   introduce(campaign);
-  const plan = await readPlan(await load(`${base}/plan`, "bytes"), { planId: campaign.plan });
+  const plan = await readPlan(await load(mixed ? base : `${base}/plan`, "bytes"), { planId: mixed ? name : campaign.plan });
   const words = await load(`${base}/words`);
   Object.assign(state, { campaign, plan, words, round: plan.standing ? 0 : campaign.round - 1 });
   explain();
@@ -39,7 +43,14 @@ async function start() {
     if (campaign.state === "published") at("message").firstChild.append(" ", html("a", { href: `/c/${name}/release` }, say("release")));
     return;
   }
-  state.streets = await streetsOf(name);
+  if (plan.shuffled !== null && !mixed) {
+    // Whoever serves the page sees who opens it, and makes its code: that is the shuffler, not the curator.
+    const place = `${plan.shuffled.address.replace(/\/+$/, "")}/c/${plan.id}`;
+    tell(`${say("elsewhere", plan.shuffled)} `);
+    at("message").firstChild.append(html("a", { href: place, rel: "noreferrer" }, say("toShuffler")));
+    return;
+  }
+  state.streets = mixed ? null : await streetsOf(name);
   state.ledger = new Ledger(new BrowserStorage(), { limit: LIMIT });
   state.reporter = new Reporter(plan, { ledger: state.ledger });
   if (plan.standing) {
@@ -54,12 +65,15 @@ async function start() {
     at("again").before(at("admission-field"));
   } else if (entry) {
     tell(say("done"), "good");
-  } else if (Number(await state.ledger.spent()) + Number(plan.epsilon) > Number(LIMIT)) {
+  } else if (Number(await state.ledger.spent()) + Number(cost()) > Number(LIMIT)) {
     tell(say("over"), "bad");
   } else {
     prepare();
   }
 }
+
+/** What one answer takes of the limit. */
+const cost = () => state.plan.shuffled?.epsilon ?? state.plan.epsilon;
 
 /** Who runs it, until when, whom to ask, and the notice. */
 function introduce(campaign) {
@@ -88,7 +102,7 @@ function introduce(campaign) {
 /** The plan in numbers, behind a fold. */
 function explain() {
   const { plan, words, round } = state;
-  const lines = words.asking;
+  const lines = words.asking ?? asking(plan, words);
   const list = html("ul", { class: "asks" });
   const parts = [];
   for (const line of lines) {
@@ -98,8 +112,21 @@ function explain() {
   at("asking").replaceChildren(...parts);
   state.geographic = ["EPSG:4326", "OGC:CRS84"].includes(plan.crs);
   state.area = { ...plan.grid, geographic: state.geographic };
-  at("size").textContent = say("bytes", { bytes: number(HEADER_BYTES + plan.rounds[round].payloadBytes) });
+  const size = HEADER_BYTES + plan.rounds[round].payloadBytes + (plan.shuffled === null ? 0 : SEAL_BYTES);
+  at("size").textContent = say("bytes", { bytes: number(size) });
+  at("shuffler").hidden = plan.shuffled === null;
+  if (plan.shuffled !== null) at("shuffler").textContent = say("shuffler", { ...plan.shuffled, batch: number(plan.shuffled.batch) });
   at("plan").textContent = say("planId", { plan: plan.id });
+}
+
+/** What a shuffled plan asks. Its shuffler knows the questions, and no more words than they have. */
+function asking(plan, words) {
+  const share = (entry) => (100 * entry.share) / SHARES;
+  return [
+    ...shuffledPromise(plan),
+    "One question is drawn at random, without looking at your trajectory; only it is answered:",
+    ...words.questions.map((entry) => `  ${share(entry).toFixed(1)} %: ${entry.about}`),
+  ];
 }
 
 /** A standing campaign: take part, wait until an answer is due, give it. */
@@ -124,7 +151,8 @@ async function showStanding() {
   at("due").hidden = false;
   at("accept").hidden = own.accepted;
   at("meter").value = Number(spent) / Number(ledger.limit);
-  at("ledger").textContent = say("budgetStanding", { spent, limit: ledger.limit, epsilon: plan.epsilon });
+  at("ledger").textContent = say("budgetStanding", { spent, limit: ledger.limit, epsilon: cost() });
+  await showLocal();
   at("stop").hidden = !own.waiting;
   at("you").hidden = false;
   return own;
@@ -132,8 +160,21 @@ async function showStanding() {
 
 const days = (seconds) => (seconds % 86_400 === 0 ? say("days", { count: number(seconds / 86_400) }) : say("hours", { count: number(seconds / 3600) }));
 
+/** The second sum, for the case that shuffler and curator work together. */
+async function showLocal() {
+  const { ledger, plan } = state;
+  if (plan.shuffled === null) return;
+  const { local } = await ledger.cost();
+  at("ledger").append(` ${say("budgetLocal", { local: local || "0", limit: ledger.localLimit, epsilon: plan.epsilon })}`);
+}
+
 async function accept() {
-  await state.reporter.accept();
+  try {
+    await state.reporter.accept();
+  } catch (error) {
+    tell(say("notSent", { reason: error instanceof PlanRefused ? error.problem.sentence : `${error.message}.` }), "bad");
+    return;
+  }
   await navigator.storage?.persist?.();
   await startStanding();
 }
@@ -145,7 +186,8 @@ async function showLedger() {
   const entry = (await ledger.entries()).find((one) => one.plan === plan.id && one.round === round);
   at("given").textContent = say(entry === undefined ? "given0" : entry.report ? "waiting" : "given1");
   at("meter").value = Number(spent) / Number(ledger.limit);
-  at("ledger").textContent = say("budget", { spent, limit: ledger.limit, epsilon: plan.epsilon });
+  at("ledger").textContent = say("budget", { spent, limit: ledger.limit, epsilon: cost() });
+  await showLocal();
   at("stop").hidden = !entry?.report;
   at("you").hidden = false;
 }
@@ -293,24 +335,18 @@ async function post(report) {
   if (wait > 0) at("outcome").textContent = say("waits", { count: number(LONGEST_WAIT) });
   await new Promise((resolve) => setTimeout(resolve, 1000 * wait));
   at("outcome").textContent = say("sending");
-  const headers = { "Content-Type": "application/vnd.ldptrace.reports" };
-  if (state.campaign.admission) headers["Ldptrace-Admission"] = at("admission").value.trim();
-  let answer;
-  try {
-    answer = await fetch(`${base}/reports`, { method: "POST", body: report, headers, credentials: "omit", redirect: "error", referrerPolicy: "no-referrer" });
-  } catch {
-    return again(say("unreachable"));
-  }
-  const body = await answer.json().catch(() => ({}));
-  if (answer.ok || body.code === "duplicate") {
-    await state.reporter.sent(state.round, state.plan.standing ? windowOf(report) : null);
+  const url = state.plan.shuffled === null ? new URL(base, location.href).href : null;
+  const admission = state.campaign.admission ? at("admission").value.trim() : null;
+  const { arrived, status, code, title } = await state.reporter.send(report, { url, admission });
+  if (status === null) return again(say("unreachable"));
+  if (arrived) {
     at("pending").hidden = true;
-    at("outcome").textContent = say("counted");
+    at("outcome").textContent = say(url === null ? "taken" : "counted");
     await (state.plan.standing ? showStanding() : showLedger());
     return undefined;
   }
-  const later = answer.status >= 500 || answer.status === 429 || answer.status === 408 || body.code === "not-admitted";
-  const text = say("refused", { reason: body.title ?? say("answered", { status: answer.status }) });
+  const later = status >= 500 || status === 429 || status === 408 || code === "not-admitted";
+  const text = say("refused", { reason: title ?? say("answered", { status }) });
   if (later) return again(`${text} ${say("kept")}`);
   at("outcome").textContent = text;
   return undefined;
@@ -328,6 +364,16 @@ function again(text) {
 function show(report) {
   const { plan, round, words } = state;
   const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(" ");
+  for (const id of ["trip", "agree"]) at(id).hidden = true;
+  at("sent").hidden = false;
+  at("sent").focus();
+  if (plan.shuffled !== null) {
+    at("bytes").replaceChildren(hex(report));
+    at("byte-note").textContent = say("sealedNote");
+    at("meaning").replaceChildren(html("p", {}, say("sealed")));
+    for (const id of ["chance", "said-figure"]) at(id).hidden = true;
+    return;
+  }
   at("bytes").replaceChildren(html("span", { class: "head" }, hex(report.subarray(0, HEADER_BYTES))), " ", hex(report.subarray(HEADER_BYTES)));
   at("byte-note").textContent = say("byteNote", { header: HEADER_BYTES });
   const map = new GridMap(at("said"), state.area, say("said"));
@@ -350,9 +396,6 @@ function show(report) {
   at("meaning").replaceChildren(...parts);
   at("said-figure").hidden = places === 0;
   map.trips((state.trips ?? []).map(({ points }) => points), []);
-  for (const id of ["trip", "agree"]) at(id).hidden = true;
-  at("sent").hidden = false;
-  at("sent").focus();
 }
 
 /** Draw an item that has a place; how many were drawn. */

@@ -7,10 +7,10 @@ const now = () => Date.now() / 1000;
 /** What the ledger says of a standing plan. `window` is the one that is due now, null where none is. */
 export async function standingState(ledger, plan) {
   const row = (await ledger.standing()).find((one) => one.plan === plan.id);
-  const room = (units) => Math.floor(units / Number(plan.epsilon) + 1e-9);
+  const room = (units, each = plan.epsilon) => Math.floor(units / Number(each) + 1e-9);
   // What is left of the campaign's lifetime, or of the person's own limit.
   const given = row?.answers ?? 0;
-  const left = Math.min(room(Number(plan.standing.lifetime)) - given, room(Number(ledger.limit) - Number(await ledger.spent())));
+  const left = Math.min(room(Number(plan.standing.lifetime)) - given, room(Number(ledger.limit) - Number(await ledger.spent()), plan.shuffled?.epsilon));
   if (row === undefined) return { accepted: false, answers: 0, left, window: null };
   const last = latest(plan.standing, now(), row.phase);
   const due = last > row.window && left > 0;

@@ -1,0 +1,38 @@
+"""The files that pages load: those of the pages themselves, and the browser client."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from starlette.responses import Response
+
+from ldptrace.web.problems import Refused, ServerProblem
+
+FOLDER = Path(__file__).parents[1] / "server" / "assets"
+TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
+
+
+@cache
+def client_folder() -> Path:
+    """Return the folder of the browser client: inside an installed package, or beside `src` in the repository."""
+    inside = FOLDER / "client"
+    return inside if inside.is_dir() else Path(__file__).parents[3] / "clients" / "js"
+
+
+@cache
+def assets() -> dict[str, bytes]:
+    """Return all files that pages may load, by name. Other names are never looked up on disk."""
+    files = {path.name: path for path in FOLDER.iterdir() if path.suffix in TYPES}
+    client = client_folder()
+    files |= {f"client/{path.relative_to(client)}": path for path in (client / "src").glob("*.js")}
+    files["client/index.js"] = client / "index.js"
+    return {name: path.read_bytes() for name, path in files.items()}
+
+
+def asset_answer(name: str) -> Response:
+    """Return a file that a page loads, or the page itself."""
+    data = assets().get(name)
+    if data is None:
+        raise Refused(ServerProblem.NOT_FOUND)
+    return Response(data, media_type=TYPES[Path(name).suffix], headers={"cache-control": "no-cache"})

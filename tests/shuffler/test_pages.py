@@ -1,0 +1,91 @@
+"""The page on which people answer a shuffled plan, as the shuffler serves it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+from starlette.testclient import TestClient
+
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import CampaignName, Plan
+from ldptrace.protocol.reports import read_report
+from ldptrace.protocol.seals import label_bytes
+from ldptrace.shuffler.app import create_app
+from ldptrace.shuffler.store import Store
+from ldptrace.web.limits import Settings
+from ports_kit import free_port
+from shuffled_kit import KEY, UNTIL, shuffled
+from shuffler_kit import running
+from visit_kit import Visit
+
+WORLD = Plan.single_report(Grid((13.0, 52.0, 14.0, 53.0), 6), 2, crs="EPSG:4326").changed(
+    campaign=CampaignName("spring", "0" * 32)
+)
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    store = Store(tmp_path, lambda: UNTIL - 1.0)
+    store.add_plan(shuffled(WORLD), "https://curator.example/v1/campaigns/spring", "token", admission=False)
+    app = create_app(store, Settings(clock=lambda: UNTIL - 1.0), lambda request: (500, ""))
+    with TestClient(app) as found:
+        yield found
+
+
+def test_the_page_and_what_it_shows(client: TestClient) -> None:
+    plan = shuffled(WORLD)
+    assert "contributor.js" in client.get(f"/c/{plan.id}").text
+    assert client.get("/assets/client/src/seals.js").status_code == 200
+    about = client.get(f"/v2/plans/{plan.id}/about").json()
+    assert (about["title"], about["state"], about["plan"], about["until"]) == (
+        "spring",
+        "open",
+        plan.id,
+        UNTIL,
+    )
+    assert about["notice"] == "https://curator.example/c/spring"
+    asked = client.get(f"/v2/plans/{plan.id}/words").json()["questions"]
+    assert [one["name"] for one in asked] == [ask.question.name for ask in plan.rounds[0].asks]
+    for path in (f"/c/{'0' * 64}", "/c/spring", "/assets/nothing.js", f"/v2/plans/{'0' * 64}/about"):
+        assert client.get(path).status_code == 404, path
+
+
+@pytest.mark.slow
+def test_a_person_answers_on_the_page(browser: Browser, tmp_path: Path) -> None:
+    """The operator is shown before anything is sent to the shuffler, and nobody but the curator reads it."""
+    port, now = free_port(), [time.time()]
+    plan = shuffled(WORLD, batch=2, epsilon=Fraction(2), address=f"http://127.0.0.1:{port}")
+    store = Store(tmp_path, lambda: now[0])
+    store.add_plan(plan, "http://127.0.0.1:9/v1/campaigns/spring", "token", admission=False)
+    with running(tmp_path, port) as server:
+        tabs = [Visit(browser, server) for _ in range(2)]
+        for tab in tabs:
+            page = tab.go(f"/c/{plan.id}")
+            expect(page.locator("#shuffler")).to_contain_text(f"A club, http://127.0.0.1:{port}")
+            expect(page.locator("#ledger")).to_contain_text("of that, 0 of at most 30 are used")
+            page.locator("#map").click(position={"x": 60, "y": 60})
+            page.check("#consent")
+            assert tab.sent() == []
+            page.click("#send")
+            expect(page.locator("#outcome")).to_contain_text("The shuffler holds your answer")
+            expect(page.locator("#ledger")).to_contain_text("of that, 2 of at most 30 are used")
+            page.reload()
+            expect(page.locator("#message")).to_contain_text("You have answered")
+            assert tab.complaints == []
+            assert {one.url for one in tab.requests if one.method == "POST"} == {
+                f"{server.url}/v2/plans/{plan.id}/reports"
+            }
+        sent = [body for tab in tabs for body in tab.sent()]
+    now[0] = UNTIL + 1.0
+    [batch] = store.close_due()
+    assert batch.reports == len(sent) == 2
+    for body in sent:
+        opened = KEY.opener(plan.id).open(body, label_bytes(None))
+        assert opened is not None
+        read_report(opened, plan, 0)
+    store.close()
