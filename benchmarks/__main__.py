@@ -19,6 +19,7 @@ OTHERS = (
     "streets",
     "street_floors",
     "street_taxis",
+    "liars",
     "poisoning",
     "published_randomizer",
     "wire",

@@ -5,8 +5,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ldptrace.audit.poisoning import reach
+from ldptrace.audit.poisoning import forged, reach
+from ldptrace.core.paths import CellPaths
+from ldptrace.curator import Estimates
+from ldptrace.errors import InputError
 from ldptrace.protocol.exact import ratio_at_most
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
 
 E = ratio_at_most(Fraction(1))
@@ -28,3 +33,64 @@ def test_how_many_items_a_report_can_name() -> None:
     assert reach(OUE(36, 1, E)).items == 36
     assert reach(GRR(36, 1, E)).items == 1
     assert reach(PrivSet(36, 4, E, 7)).items == 7
+
+
+def false_trips(cells: list[int], liars: int, grid: Grid) -> CellPaths:
+    return CellPaths(np.tile(np.int32(cells), liars), np.arange(liars + 1) * len(cells), grid)
+
+
+@pytest.mark.parametrize("careful", [False, True])
+def test_forged_reports_shift_estimates_by_the_reach(careful: bool) -> None:
+    """Every report names the start; plain ones name both ends of a trip, careful ones one of them."""
+    grid = Grid((0, 0, 6, 6), 6)
+    plan = Plan.single_report(grid, 1.0, questions=["start", "terminals"])
+    trips = false_trips([0, 7, 14], 4000, grid)
+    found = Estimates.from_tally(plan, forged(plan, trips, np.random.default_rng(1), careful=careful))
+    start, terminals = plan.rounds[0].asks
+    assert found["start"].frequencies[0] == pytest.approx(reach(start.randomizer).up)
+    channel = terminals.randomizer
+    assert isinstance(channel, PrivSet)
+    up, (p, q) = reach(channel).up, map(float, channel.probabilities)
+    # A careful report names the other end of the trip only by chance.
+    by_chance = ((channel.size - 1) / (channel.outputs - 1) - q) / (p - q)
+    both = found["terminals"].frequencies[[0, 14]].sum()
+    assert both == pytest.approx(up + (by_chance if careful else up), rel=0.05)
+
+
+def test_forged_reports_are_as_many_as_liars_and_of_the_size_of_honest_ones() -> None:
+    grid = Grid((0, 0, 6, 6), 6)
+    plan = Plan.single_report(grid, 1.0)
+    tally = forged(plan, false_trips([0, 7, 14], 500, grid), np.random.default_rng(1), careful=False)
+    assert sum(tally.users) == 500
+    for ask, counts, users in zip(plan.rounds[0].asks, tally.counts, tally.users, strict=True):
+        channel = ask.randomizer
+        assert counts.sum() == users * (channel.size if isinstance(channel, PrivSet) else 1)
+
+
+def test_plans_of_several_rounds_are_refused() -> None:
+    plan = Plan.paper(Grid((0, 0, 6, 6), 6), 1.0).paper_second_round(4)
+    with pytest.raises(InputError, match="one report per user"):
+        forged(plan, false_trips([0], 1, plan.grid), np.random.default_rng(1), careful=True)
+
+
+@pytest.mark.parametrize("channel", [PrivSet(5, 1, E, 2), PrivSet(4, 1, E, 3), GRR(4, 1, E)], ids=repr)
+def test_careful_forgeries_have_the_law_of_another_honest_population(channel: Randomizer) -> None:
+    """The proof of docs/explanation/liars.md, enumerated: honest devices and careful liars together send just what
+    honest devices of other trips send, report by report."""
+    reports = list(channel.all_reports())
+    answers = [[item] for item in range(channel.domain)] + [[]]
+    liars, share = Fraction(1, 10), Fraction(1, len(answers))
+    naming = [named for named in reports if 0 in named]
+    p, q = channel.probabilities
+    gain = (1 - q) / (p - q)
+    # f' of the page: the target has more, all others less, and nobody less than nothing.
+    moved = [(1 - liars) * share + liars * (1 - gain) / (len(answers) - 1)] * len(answers)
+    moved[0] = (1 - liars) * share + liars * gain
+    assert sum(moved) == 1
+    assert min(moved) >= 0
+    for named in reports:
+        seen = (1 - liars) * sum(share * channel.probability(named, answer) for answer in answers)
+        seen += liars * Fraction(named in naming, len(naming))
+        assert seen == sum(
+            part * channel.probability(named, answer) for part, answer in zip(moved, answers, strict=True)
+        )

@@ -1,10 +1,23 @@
-"""How far lying clients can push an estimate: the price of every randomizer."""
+"""How far lying clients can push an estimate, and attacks that do so.
+
+A liar either runs honest code on a false trip, or forges the bytes of a report. `docs/explanation/liars.md` compares
+the two, and says which attacks nobody can notice.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from ldptrace.core.arrays import Ints
+from ldptrace.core.paths import CellPaths
+from ldptrace.curator.tally import Tally
+from ldptrace.errors import InputError
+from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.randomizers import OUE, PrivSet, Randomizer
+from ldptrace.protocol.round import SHARES
+from ldptrace.simulation.answers import Rows, answers
 
 
 @dataclass(frozen=True)
@@ -35,3 +48,69 @@ def reach(channel: Randomizer) -> Reach:
     else:
         items = min(channel.size, channel.domain) if isinstance(channel, PrivSet) else 1
     return Reach((1 - q) / (p - q), items, q / (p - q))
+
+
+@dataclass(frozen=True)
+class Price:
+    """What a forged report to one question adds to the estimate of an item that it names. The same liar with honest
+    code and a false trip adds 1 on average."""
+
+    question: str
+    share: float
+    reach: Reach
+
+
+def prices(plan: Plan) -> list[Price]:
+    """Return what a forged report to each question of a plan adds to an estimate.
+
+    >>> from ldptrace.protocol.grid import Grid
+    >>> found = prices(Plan.single_report(Grid((0, 0, 1, 1), 6), 4.0))
+    >>> [(price.question, round(price.reach.up, 1)) for price in found][:2]
+    [('length', 1.4), ('start', 1.7)]
+    """
+    return [
+        Price(ask.question.name, ask.share / SHARES, reach(ask.randomizer))
+        for round_ in plan.rounds
+        for ask in round_.asks
+    ]
+
+
+def forged(plan: Plan, trips: CellPaths, rng: np.random.Generator, *, careful: bool) -> Tally:
+    """Return the tally of forged reports that claim these false trips, one each.
+
+    The liars divide themselves among the questions as the plan does. Without `careful`, each report names as many items
+    of its false trip as it can, and others at random. With `careful`, it names one item of the trip and as many others
+    at random as an honest report. This is what an honest device sends if more people make the trip: see
+    `docs/explanation/liars.md`.
+    """
+    round_ = plan.rounds[0]
+    if len(plan.rounds) != 1 or round_.assignment != "partition":
+        raise InputError("forged reports are for plans with one report per user")
+    shares = np.array([ask.share for ask in round_.asks], dtype=float)
+    groups = rng.choice(len(shares), len(trips), p=shares / shares.sum())
+    counts, users = [], []
+    for number, ask in enumerate(round_.asks):
+        liars = np.flatnonzero(groups == number)
+        rows = answers(ask.question, trips, liars, rng)
+        counts.append(_named(ask.randomizer, rows, rng, careful))
+        users.append(len(liars))
+    return Tally(plan.id, 0, tuple(counts), tuple(users), tuple(users))
+
+
+def _named(channel: Randomizer, rows: Rows, rng: np.random.Generator, careful: bool) -> Ints:
+    """Return how often forged reports that claim these answers name each item."""
+    p, q = (float(value) for value in channel.probabilities)
+    if isinstance(channel, OUE):
+        size = round(p + q * (channel.domain - 1))
+    else:
+        size = channel.size if isinstance(channel, PrivSet) else 1
+    counts = np.zeros(channel.outputs, dtype=np.int64)
+    for row in rows:
+        own = row[row >= 0]
+        # An answer without items is claimed by the first null, which stands after the domain.
+        own = own if len(own) else np.array([channel.outputs - 1])
+        own = rng.permutation(own)[: 1 if careful else size]
+        others = np.setdiff1d(np.arange(channel.outputs), own if careful else row)
+        counts[own] += 1
+        counts[rng.permutation(others)[: size - len(own)]] += 1
+    return counts

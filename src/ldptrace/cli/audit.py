@@ -96,6 +96,8 @@ def plan_of(name: str, epsilon: float, n: int) -> Plan:
 def _print(found: Audit, console: Console) -> None:
     from rich.table import Table
 
+    from ldptrace.audit.poisoning import prices
+
     def show(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
         table = Table(*columns, title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
         for row in rows:
@@ -161,6 +163,14 @@ def _print(found: Audit, console: Console) -> None:
         "Ledger: what the client remembers",
         ("checked", "steps", "found", "claim"),
         [(f.checked, str(f.steps), f.detail, _mark(f.stands)) for f in found.ledger],
+    )
+    show(
+        "Liars: how many users a forged report adds to the estimate of an item; a false trip adds 1",
+        ("question", "share of users", "one forged report adds", "to so many items"),
+        [
+            (price.question, f"{price.share:.0%}", f"{price.reach.up:.1f}", str(price.reach.items))
+            for price in prices(found.plan)
+        ],
     )
     show(
         "Black box: how much epsilon an attacker can prove from the messages alone",
