@@ -7,7 +7,8 @@ import io
 import json
 import math
 import re
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from ldptrace.evaluation.verdict import best, on_common_scale
 
@@ -70,25 +71,113 @@ def csv_text(rows: list[dict[str, Any]]) -> str:
     return out.getvalue()
 
 
+# The text of an article on A4 or letter paper: points across, and lines of a table down.
+ACROSS, DOWN = 345.0, 42
+# Points of a letter in small type and in script size, rather too many, and points between two columns.
+_LETTER, _SCRIPT, _APART = 4.7, 3.6, 8.0
+# Letters of a line of a heading.
+_HEADING = 12
+
+
+class TexCell(NamedTuple):
+    """A cell of a LaTeX table, and how many points it takes across."""
+
+    tex: str
+    points: float
+
+    @staticmethod
+    def of(text: str, spread: str = "", *, bold: bool = False) -> TexCell:
+        """Make a cell of a text, and of a spread in script size behind it."""
+        tex = rf"\textbf{{{tex_escaped(text)}}}" if bold else tex_escaped(text)
+        tex += rf" {{\scriptsize$\pm${spread}}}" if spread else ""
+        return TexCell(
+            tex, _LETTER * len(text) * (1.1 if bold else 1) + _SCRIPT * (len(spread) + 2) * bool(spread)
+        )
+
+
+class TexColumn(NamedTuple):
+    """A column of a LaTeX table. Its heading is broken into short lines."""
+
+    heading: str
+    cells: Sequence[TexCell]
+    align: str = "r"
+    # Stands behind the heading.
+    mark: str = ""
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the heading."""
+        found = [""]
+        for word in re.findall(r"[^\s_./-]+[\s_./-]*|[\s_./-]+", self.heading):
+            if found[-1] and len(found[-1] + word.rstrip()) > _HEADING:
+                found.append("")
+            found[-1] += word
+        return [line.strip() for line in found]
+
+    @property
+    def points(self) -> float:
+        """The points that the column takes across, with the space beside it."""
+        heading = max(map(len, self.lines)) + (2 if self.mark else 0)
+        return max([_LETTER * heading, *(cell.points for cell in self.cells)]) + _APART
+
+    @property
+    def head(self) -> str:
+        """The heading in LaTeX."""
+        lines = [tex_escaped(line) for line in self.lines]
+        lines[-1] += f" {self.mark}" if self.mark else ""
+        stacked = r"\\".join(lines)
+        return stacked if len(lines) == 1 else rf"\shortstack[{self.align}]{{{stacked}}}"
+
+
+def tex_tables(first: Sequence[TexColumn], columns: Sequence[TexColumn]) -> list[str]:
+    """Return LaTeX tables that fit a page. Each has the `first` columns, and as many of the others as there is room."""
+    room = ACROSS - sum(column.points for column in first)
+    parts: list[list[TexColumn]] = [[]]
+    for column in columns:
+        if parts[-1] and sum(one.points for one in (*parts[-1], column)) > room:
+            parts.append([])
+        parts[-1].append(column)
+    found = []
+    for part in parts:
+        shown = (*first, *part)
+        rows = list(zip(*([cell.tex for cell in column.cells] for column in shown), strict=True))
+        for start in range(0, max(len(rows), 1), DOWN):
+            found.append(
+                "\n".join(
+                    [
+                        r"{\small\setlength{\tabcolsep}{4pt}",
+                        rf"\begin{{tabular}}{{{''.join(column.align for column in shown)}}}",
+                        r"\toprule",
+                        " & ".join(column.head for column in shown) + r" \\",
+                        r"\midrule",
+                        *(" & ".join(row) + r" \\" for row in rows[start : start + DOWN]),
+                        r"\bottomrule",
+                        r"\end{tabular}}",
+                        "",
+                    ]
+                )
+            )
+    return found
+
+
 def tex_text(document: Document) -> str:
-    """Return a LaTeX table with a row for each metric and a column for each set. The best value is bold."""
-    sets = document["sets"]
-    lines = [
-        r"% needs \usepackage{booktabs}",
-        rf"\begin{{tabular}}{{lc{'r' * len(sets)}r}}",
-        r"\toprule",
-        " & ".join(["metric", "", *(tex_escaped(item["name"]) for item in sets), "perfect"]) + r" \\",
-        r"\midrule",
+    """Return LaTeX tables with a row for each metric and a column for each set. The best value is bold. A table that
+    would not fit a page is divided into several."""
+    fair, metrics = on_common_scale(document)["sets"], document["metrics"]
+    marked = {name: best([item["metrics"][name] for item in fair]) for name in metrics}
+    first = [
+        TexColumn("metric", [TexCell.of(entry["title"]) for entry in metrics.values()], "l"),
+        TexColumn("", [TexCell(_arrow(entry["goal"] == "min"), _LETTER) for entry in metrics.values()], "c"),
+        TexColumn("perfect", [TexCell.of(_tex_number(entry["floor"])) for entry in metrics.values()]),
     ]
-    fair = on_common_scale(document)["sets"]
-    for name, entry in document["metrics"].items():
-        entries = [item["metrics"][name] for item in sets]
-        marked = best([item["metrics"][name] for item in fair])
-        arrow = r"$\downarrow$" if entry["goal"] == "min" else r"$\uparrow$"
-        cells = [_tex_value(found, bold=bold) for found, bold in zip(entries, marked, strict=True)]
-        row = [tex_escaped(entry["title"]), arrow, *cells, _tex_number(entry["floor"])]
-        lines.append(" & ".join(row) + r" \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+    columns = [
+        TexColumn(
+            item["name"],
+            [_tex_value(item["metrics"][name], bold=marked[name][place]) for name in metrics],
+        )
+        for place, item in enumerate(document["sets"])
+    ]
+    return "\n".join([r"% needs \usepackage{booktabs}", *tex_tables(first, columns)])
 
 
 def tex_escaped(text: str) -> str:
@@ -102,11 +191,12 @@ def tex_escaped(text: str) -> str:
     return "".join(rf"\{letter}" if letter in "_%&#" else letter for letter in text)
 
 
-def _tex_value(entry: Document, *, bold: bool) -> str:
-    number = _tex_number(entry["value"])
-    if bold:
-        number = rf"\textbf{{{number}}}"
-    return rf"{number} {{\scriptsize$\pm${entry['std']:.4f}}}" if entry["std"] else number
+def _arrow(down: bool) -> str:
+    return r"$\downarrow$" if down else r"$\uparrow$"
+
+
+def _tex_value(entry: Document, *, bold: bool) -> TexCell:
+    return TexCell.of(_tex_number(entry["value"]), f"{entry['std']:.4f}" if entry["std"] else "", bold=bold)
 
 
 def _tex_number(value: float | None) -> str:

@@ -49,8 +49,12 @@ def classes(
     """Draw shares per logarithmic class, with a class below the edges and one above; the first series is filled."""
     parts, width = _steps(series, len(edges) + 1, title, "share of trips")
     every = max(1, math.ceil(len(edges) / 5))
+    before = None
     for edge in range(0, len(edges), every):
-        parts.append(_tick(LEFT + (edge + 1) * width, label(edges[edge])))
+        # Classes that are too small to tell apart share the first label.
+        if (text := label(edges[edge])) != before:
+            parts.append(_tick(LEFT + (edge + 1) * width, text))
+        before = text
     return _svg(parts)
 
 

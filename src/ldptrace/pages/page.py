@@ -251,7 +251,9 @@ def _times(document: Document) -> list[dict[str, Any]]:
             )
         )
     geographic = _geographic(document)
-    speed: Callable[[float], str] = (lambda value: f"{3.6 * value:.3g}") if geographic else "{:.2g}".format
+    speed: Callable[[float], str] = (
+        (lambda value: f"{3.6 * value:.3g}" if 3.6 * value >= 0.1 else "0") if geographic else "{:.2g}".format
+    )
     for name, title, axis, label in (
         ("durations", "Durations", "duration (logarithmic)", _span),
         ("speeds", "Mean speeds", f"{'km/h' if geographic else 'map units per second'} (logarithmic)", speed),
@@ -304,11 +306,13 @@ def _moments(document: Document, frame: Frame) -> list[dict[str, Any]]:
 
 
 def _span(seconds: float) -> str:
-    """Write a duration in few characters.
+    """Write a duration in few characters. Less than a second is shown as none.
 
-    >>> _span(45.0), _span(600.0), _span(5400.0)
-    ('45 s', '10 min', '1.5 h')
+    >>> _span(45.0), _span(600.0), _span(5400.0), _span(9.5e-07)
+    ('45 s', '10 min', '1.5 h', '0 s')
     """
+    if seconds < 1:
+        return "0 s"
     if seconds < 100:
         return f"{seconds:.2g} s"
     return f"{seconds / 60:.2g} min" if seconds < 3600 else f"{seconds / 3600:.2g} h"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rich.table import Table as RichTable
 
 from ldptrace.evaluation.metrics import METRICS
-from ldptrace.evaluation.texts import tex_escaped
+from ldptrace.evaluation.texts import TexCell, TexColumn, tex_tables
 from ldptrace.protocol.words import CENTRAL
 from ldptrace_lab.compare.contestants import Contestant
 from ldptrace_lab.compare.results import Comparison, Row
@@ -169,32 +169,35 @@ def markdown(found: Comparison) -> str:
 
 
 def latex(found: Comparison) -> str:
-    """Return all tables as LaTeX (booktabs)."""
+    """Return all tables as LaTeX (booktabs). A table that would not fit a page is divided into several."""
     parts = [r"% needs \usepackage{booktabs}"]
     for table in tables(found):
-        arrows = [r"$\downarrow$" if arrow == "↓" else r"$\uparrow$" for arrow in table.arrows]
-        head = [f"{tex_escaped(name)} {arrow}" for name, arrow in zip(table.columns, arrows, strict=True)]
-        parts += [
-            f"% {table.title}",
-            rf"\begin{{tabular}}{{lr{'r' * len(head)}}}",
-            r"\toprule",
-            " & ".join(["method", r"$\varepsilon$", *head]) + r" \\",
-            r"\midrule",
+        first = [
+            TexColumn("method", [_tex_name(line) for line in table.lines], "l"),
+            TexColumn("", [TexCell.of(line.epsilon) for line in table.lines], mark=r"$\varepsilon$"),
         ]
-        for line in table.lines:
-            cells = [_tex(entry) for entry in line.entries]
-            name = tex_escaped(line.method) + (r" $\dagger$" if line.trusting else "")
-            parts.append(" & ".join([name, line.epsilon, *cells]) + r" \\")
-        parts += [r"\bottomrule", r"\end{tabular}", ""]
+        columns = [
+            TexColumn(
+                name,
+                [_tex(line.entries[place]) for line in table.lines],
+                mark=r"$\downarrow$" if table.arrows[place] == "↓" else r"$\uparrow$",
+            )
+            for place, name in enumerate(table.columns)
+        ]
+        parts += [f"% {table.title}", *tex_tables(first, columns)]
     parts += [f"% {sentence}" for sentence in trusted(found)]
     return "\n".join(parts)
 
 
-def _tex(entry: Entry) -> str:
+def _tex(entry: Entry) -> TexCell:
     if entry.mean is None:
-        return "--"
-    number = rf"\textbf{{{_short(entry.mean)}}}" if entry.best else _short(entry.mean)
-    return number if entry.std is None else rf"{number} {{\scriptsize$\pm${_short(entry.std)}}}"
+        return TexCell.of("--")
+    return TexCell.of(_short(entry.mean), "" if entry.std is None else _short(entry.std), bold=entry.best)
+
+
+def _tex_name(line: Line) -> TexCell:
+    cell = TexCell.of(line.method)
+    return TexCell(cell.tex + r" $\dagger$", cell.points + 10) if line.trusting else cell
 
 
 def csv_text(found: Comparison) -> str:
