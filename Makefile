@@ -59,8 +59,9 @@ docs: $(READY)
 mutants: $(READY)
 	$(BIN)/python tests/mutants/run.py
 
-# Histories of devices, shuffler and curator with faults; `make test` plays some of them.
+# Histories of devices, shuffler and curator with faults, and 20 kills of each process; `make test` has some of both.
 histories: $(READY)
+	LDPTRACE_KILLS=20 $(BIN)/python -m pytest -q tests/shuffler/test_kills.py
 	LDPTRACE_HISTORIES=10000 $(BIN)/python -m pytest -q tests/shuffler/test_histories.py
 
 # DATA names a folder with the experiment data; without it the benchmarks run on generated cities.

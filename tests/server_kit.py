@@ -149,13 +149,15 @@ class Server:
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[bytes] | None = None
     log: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="serve-")) / "said.log")
+    command: str = "serve"
+    ready: str = "/readyz"
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self, **options: Any) -> None:
-        command = [sys.executable, "-c", "from ldptrace.cli import main; main()", "serve"]
+        command = [sys.executable, "-c", "from ldptrace.cli import main; main()", self.command]
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 [*command, "--port", str(self.port), *self.arguments], stderr=log, stdout=log, **options
@@ -167,7 +169,7 @@ class Server:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             with contextlib.suppress(OSError, http.client.HTTPException):
-                if self.ask("GET", "/readyz")[0] == 200:
+                if self.ask("GET", self.ready)[0] == 200:
                     return
             assert self.process is not None
             assert self.process.poll() is None, self.log.read_text()
@@ -232,6 +234,9 @@ class Postgres:
         self._run(
             "initdb", "-D", "data", "-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8", "--locale=C"
         )
+        self._start()
+
+    def _start(self) -> None:
         self._process = subprocess.Popen(
             [
                 *(
@@ -270,9 +275,17 @@ class Postgres:
             cursor = connection.execute(sql)  # type: ignore[call-overload]
             return cursor.fetchall() if cursor.description else []
 
-    def stop(self) -> None:
+    def crash(self) -> None:
+        """End at once, without a checkpoint, and recover."""
+        self._end()
+        self._start()
+
+    def _end(self) -> None:
         self._run("pg_ctl", "-D", "data", "-m", "immediate", "stop")
         self._process.wait(30)
+
+    def stop(self) -> None:
+        self._end()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _run(self, program: str, *arguments: str) -> None:

@@ -1,5 +1,6 @@
 """A fleet of simulated devices for a real server: each device draws one report and sends it until the server
-acknowledges it. The devices do not wait for `Reporter.delay` as a real client does.
+acknowledges it; a sealed report of a shuffled plan, until its shuffler does. The devices do not wait for
+`Reporter.delay` as a real client does.
 
 Faults occur at chosen rates: a drop loses the request or the response, a duplicate is sent after the acknowledgement,
 and garbage is sent in addition. A seed repeats trips and faults; reports are always drawn with random numbers of the
@@ -145,6 +146,7 @@ async def _read(reader: asyncio.StreamReader) -> Answer:
 
 
 REPORTS = (("Content-Type", "application/vnd.ldptrace.reports"),)
+SEALED = (("Content-Type", "application/vnd.ldptrace.sealed"),)
 # Answers after which the same report is sent again, and the seconds between attempts.
 AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
 PAUSES = (0.02, 0.1, 0.5, 1.0)
@@ -256,6 +258,8 @@ class Fleet:
     ) -> None:
         self.target = Target.of(url)
         self._path = f"/v1/campaigns/{campaign}"
+        # Where reports go: to the campaign, or to the shuffler of its plan.
+        self._reports, self._type = self._path, REPORTS
         self._faults = faults
         self._chance = random.Random(seed)
         self._patience = patience
@@ -275,11 +279,18 @@ class Fleet:
                     continue
                 self._answered = time.monotonic()
                 if answer.status == 200:
-                    return Plan.from_json(answer.body)
+                    return self._known(Plan.from_json(answer.body))
                 if answer.status not in AGAIN:
                     raise InputError(f"the server has no plan for the fleet: {_code(answer)}")
                 await asyncio.sleep(pause)
         raise AssertionError("pauses do not end")
+
+    def _known(self, plan: Plan) -> Plan:
+        """Send to the shuffler of a shuffled plan, and to nobody else."""
+        if plan.shuffled is not None:
+            self.target = Target.of(plan.shuffled.address)
+            self._reports, self._type = f"/v2/plans/{plan.id}", SEALED
+        return plan
 
     def _wait_for(self, error: ConnectionEnded) -> None:
         """Say once that no server is there, and how long the fleet waits for it."""
@@ -296,13 +307,16 @@ class Fleet:
         report: bytes,
         admission: tuple[tuple[str, str], ...],
         outcome: Outcome,
+        window: int | None = None,
     ) -> bool:
-        """Play one device: inject faults, then send its report until it is settled; whether it was counted."""
-        path, chance = f"{self._path}/reports", self._chance
-        headers = (*REPORTS, *admission)
+        """Play one device: inject faults, then send its report until it is settled; whether it was counted. Sealed
+        reports name their window outside."""
+        place = f"/windows/{window}" if self._type is SEALED and window is not None else ""
+        path, chance = f"{self._reports}{place}/reports", self._chance
+        headers = (*self._type, *admission)
         if chance.random() < self._faults.garbage:
             outcome.events["garbage"] += 1
-            await self._besides(connection, path, _garbage(report, chance), REPORTS)
+            await self._besides(connection, path, _garbage(report, chance), self._type)
         if chance.random() < self._faults.drops:
             # Half of the time the whole request arrives and only its answer is lost.
             outcome.events["drops"] += 1

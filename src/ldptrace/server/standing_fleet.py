@@ -23,7 +23,6 @@ from ldptrace.device.storage import MemoryFile
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
-from ldptrace.protocol.reports import window_of
 from ldptrace.protocol.standing import Standing
 from ldptrace.server.fleet import Connection, Fleet, Outcome, Playing, points_of, some_trips
 
@@ -78,10 +77,10 @@ async def run_standing_fleet(
                 if report is None:
                     continue
                 outcome.devices += 1
-                admission = playing.admission(number, crowd.given(number) - 1)
-                if await fleet.play(connection, report, admission, outcome):
-                    outcome.windows[window_of(report)] += 1
-                    crowd.acknowledged(number, window_of(report))
+                admission, window = playing.admission(number, crowd.given(number) - 1), crowd.window(number)
+                if await fleet.play(connection, report, admission, outcome, window):
+                    outcome.windows[window] += 1
+                    crowd.acknowledged(number, window)
                 playing.show(outcome)
 
     await playing.run(player, users)
@@ -153,6 +152,12 @@ class _Crowd:
         """Return how many answers a device has given."""
         row = self._reporters[number].ledger.acceptance(self._plan)  # type: ignore[union-attr]
         return 0 if row is None else row.answers
+
+    def window(self, number: int) -> int:
+        """Return the window that a device has answered last."""
+        row = self._reporters[number].ledger.acceptance(self._plan)  # type: ignore[union-attr]
+        assert row is not None
+        return row.window
 
     def most_given(self) -> Fraction:
         return max(reporter.ledger.spent for reporter in self._reporters)  # type: ignore[union-attr]

@@ -116,7 +116,7 @@ async function show() {
   at("link").replaceChildren();
   if (one.state === "published") at("link").append("The release has a page: ", html("a", { href: `/c/${one.name}/release` }, `/c/${one.name}/release`), ".");
   if (one.releases.some((release) => release.state === "done")) at("link").append("Everybody can read the releases at ", html("a", { href: `/c/${one.name}/release` }, `/c/${one.name}/release`), ". ");
-  const part = one.shuffled ? `${one.shuffled.address}/p/${one.plan}` : `/c/${one.name}`;
+  const part = one.shuffled ? `${one.shuffled.address}/c/${one.plan}` : `/c/${one.name}`;
   if (one.state === "open") at("link").append("Contributors take part at ", html("a", { href: part }, part), ".");
   const running = one.release?.state === "running";
   at("open").hidden = !(one.state === "draft" || (one.state === "closed" && !one.standing && one.round < one.rounds));
