@@ -41,7 +41,7 @@ GRIDS = (6, 12, 18, 24)
 MAP_GRID, MAP_NOISE = 16, 0.385
 # With a street map, pairs of districts are asked where the standard error of a pair is at most this part of the mean of
 # all pairs: per side this many districts, the first that can be learned, or none (docs/lab/streets.md).
-MAP_DISTRICTS, LEARNABLE = (6, 4), 0.7
+MAP_DISTRICTS, LEARNABLE = (6, 4), 0.9
 # The best m is flat: the largest one that costs no more than this, because it cuts fewer long trips.
 FLAT = 1.03
 # Predicted errors: from here on a result is called mostly noise, and what one would rather have.
