@@ -22,9 +22,11 @@ from ldptrace.core.stages import Stages
 from ldptrace.core.times import zone_words
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Crowd, Draw, Made
+from ldptrace.engines.local import Memory
 from ldptrace.engines.opening import open_crowd
 from ldptrace.errors import DataWarning, InputError, NoiseWarning, PrivacyWarning
 from ldptrace.io.account import Account
+from ldptrace.io.files import refuse_guessed_users
 from ldptrace.io.formats import for_writing
 from ldptrace.methods import DEFAULT, Job, Method, Synthesis
 from ldptrace.methods.pilot import Pilot, run_pilot
@@ -214,7 +216,8 @@ def synthesize(
 
     Arguments about time:
 
-    - `time`: "auto" asks about times if `real` has times, so that synthetic trips have times too; "off" does not ask.
+    - `time`: "auto" asks about times if `real` has a column of times, or if its format can hold them, so that synthetic
+      trips have times too; "off" does not ask.
     - `week`: whether devices are also asked for the day of the week.
     - `centre`: the public centre of the city, by default the middle of the bounds. One question about time asks whether
       a trip goes towards the centre or away from it, and in which part of the day.
@@ -265,6 +268,8 @@ def run(
             recipe = settings.recipe
             crowd, engine = open_crowd(real, settings.reading, running, resources, passes=recipe.has_model)
         with stages("choose trajectories"):
+            if isinstance(crowd, Memory) and settings.unit == "user":
+                refuse_guessed_users(crowd.whole(), crowd.account, settings.reading)
             public.refuse_private(crowd)
             unit = crowd.play_devices(settings.unit, streams.devices)
         done = _learned(crowd, unit, public, settings, streams, stages)

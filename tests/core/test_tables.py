@@ -180,8 +180,35 @@ def test_a_start_is_on_the_clocks_of_the_zone_in_both_layouts(start: str) -> Non
 def test_times_that_are_not_understood_are_said_alike_in_both_layouts() -> None:
     rows = [{"trip": 7, "x": 1, "y": 1, "t": "noon", "t0": 0, "user": "a"}]
     for found in layouts(rows):
-        assert found.t is None
-        assert "column t omitted, because 'noon' is not understood as a time" in found.notes
+        np.testing.assert_equal(found.t, [np.nan])
+        assert "column t: no value is understood as a time, such as 'noon'" in found.notes
+
+
+def test_a_trip_without_some_times_keeps_its_order_whoever_else_is_sorted() -> None:
+    own = [(1, 5.0), (1, None), (1, 3.0)]
+    for other in ([(2, 1.0), (2, 2.0)], [(2, 2.0), (2, 1.0)]):
+        table = pa.table(
+            {
+                "trip": [trip for trip, _ in own + other],
+                "x": [0, 1, 2, 3, 4],
+                "y": [0] * 5,
+                "t": [t for _, t in own + other],
+            }
+        )
+        assert read_table(table).x[:3].tolist() == [0, 1, 2]
+
+
+def test_points_of_a_user_without_a_trip_are_not_lost() -> None:
+    table = pa.table(
+        {
+            "user": ["a", "b", None],
+            "trip": pa.array([1, None, None], pa.int64()),
+            "x": [0, 1, 2],
+            "y": [0, 1, 2],
+        }
+    )
+    found = read_table(table)
+    assert (found.offsets.tolist(), found.without_id) == ([0, 1, 2], 1)
 
 
 def test_the_one_column_of_moments_counts_in_both_layouts() -> None:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ldptrace.core.times import epoch_unit, iso, read_times, to_local, to_utc, zone, zone_words
-from ldptrace.errors import InputError
+from ldptrace.core.times import iso, read_times, to_local, to_utc, zone, zone_words
+from ldptrace.errors import InputError, NothingUsable
 
 SUMMER, WINTER = 1_720_000_000.0, 1_700_000_000.0
 
@@ -39,10 +39,10 @@ def test_half_hours_and_missing_times() -> None:
     [(1.7e9, None), (1.7e12, "milliseconds"), (1.7e15, "microseconds"), (1.7e18, "nanoseconds"), (5.0, None)],
 )
 def test_the_unit_of_large_numbers(value: float, unit: str | None) -> None:
-    found = epoch_unit(np.array([value, np.nan]))
-    assert (found and found[0]) == unit
-    if found:
-        assert value / found[1] == 1.7e9
+    found = read_times(pa.chunked_array([[value, None, 60.0]]))
+    assert found.seconds is not None
+    np.testing.assert_equal(found.seconds, [5.0 if value == 5 else 1.7e9, np.nan, 60.0])
+    assert found.notes == (() if unit is None else (f"times read as {unit} since 1970",))
 
 
 def test_a_date_that_cannot_be() -> None:
@@ -114,18 +114,89 @@ def test_days_without_a_clock_are_said_to_be_days() -> None:
         assert found.notes == ("the times are days, without a time of the day",)
 
 
-def test_of_two_readings_the_shorter_span_is_taken() -> None:
-    found = read_times(pa.chunked_array([["01/05/2024 10:00", "02/05/2024 10:00"]]))
+def test_an_option_says_whether_the_day_or_the_month_is_first() -> None:
+    column = pa.chunked_array([["01/05/2024 10:00", "02/05/2024 10:00:30", "3/5/2024"]])
+    day = read_times(column)
+    assert day.seconds is not None
+    assert np.diff(day.seconds).tolist() == [86_430.0, 50_370.0]
+    assert day.notes == ("dates such as 01/05/2024 10:00 read as day first",)
+    month = read_times(column, month_first=True)
+    assert month.seconds is not None
+    assert iso(month.seconds[1]) == "2024-02-05T10:00:30+00:00"
+    with pytest.raises(NothingUsable, match="--month-first"):
+        read_times(pa.chunked_array([["05/13/2024 10:00", "05/14/2024 10:00", "05/01/2024 10:00"]]))
+
+
+@pytest.mark.parametrize("value", ["noon", "2024-05-01 noon", "2024-02-31T08:00", "32/01/2024 08:00"])
+def test_what_is_not_understood_is_no_time(value: str) -> None:
+    """It takes no time from the others."""
+    found = read_times(pa.chunked_array([["2024-05-01T08:30:00Z", "01/05/2024 08:30", "08:30", None, value]]))
     assert found.seconds is not None
-    assert np.diff(found.seconds).tolist() == [86_400.0]
-    assert found.notes == ("dates read as day first",)
-    american = read_times(pa.chunked_array([["05/01/2024 10:00", "05/02/2024 10:00"]]))
-    assert american.notes == ("dates read as month first",)
+    np.testing.assert_equal(found.seconds, [MOMENT, MOMENT, 30_600.0, np.nan, np.nan])
+    assert found.unread == 1
 
 
-@pytest.mark.parametrize("values", [["noon"], [True], ["2024-05-01T08:30:00.123456Z", "2024-05-01 noon"]])
-def test_what_is_not_understood_is_no_time(values: list[object]) -> None:
-    assert seconds(values) is None
+def test_a_column_of_another_type_has_no_times() -> None:
+    assert read_times(pa.chunked_array([[True]])).seconds is None
+
+
+WRITTEN = (
+    *(
+        "2024-05-01T08:30:00Z",
+        "2024-05-01T10:30:00+02:00",
+        "2024-05-01 08:30:00",
+        "2024-05-01",
+        "noon",
+        "",
+        None,
+    ),
+    *(
+        "2024/05/01 08:30",
+        "01.05.2024 08:30:00",
+        "05/01/2024 08:30:00 AM",
+        "01/05/2024 08:30",
+        "08:30",
+        "1714552200",
+    ),
+    *(
+        "1714552200000",
+        "1e400",
+        "nan",
+        "20240501",
+        "20240501083000",
+        "20240501T083000",
+        "2024-05-01T08:30:00.25",
+    ),
+    *(
+        "Wed May 01 08:30:00 +0000 2024",
+        "2024-05-01T08:30:00.123456789Z",
+        "2024-05-01 08:30:00 +02:00",
+        "7.5",
+    ),
+)
+
+
+@given(st.lists(st.sampled_from(WRITTEN), min_size=1, max_size=6), st.sampled_from(WRITTEN))
+def test_no_text_changes_how_another_one_is_read(texts: list[str | None], other: str | None) -> None:
+    alone = read_times(pa.chunked_array([pa.array(texts, pa.string())]), "Asia/Tokyo").seconds
+    beside = read_times(pa.chunked_array([pa.array([*texts, other], pa.string())]), "Asia/Tokyo").seconds
+    assert alone is not None
+    assert beside is not None
+    np.testing.assert_equal(beside[:-1], alone)
+
+
+@given(
+    st.lists(st.floats() | st.integers(-(10**19), 10**19).map(float), min_size=1, max_size=4),
+    st.sampled_from([0.0, 5e4, 2e5, 1.7e9, 1.7e12, 1.7e15, 1.7e18, 20240501.0, np.nan, np.inf]),
+)
+def test_no_number_changes_how_another_one_is_read(numbers: list[float], other: float) -> None:
+    alone = read_times(pa.chunked_array([numbers]), "Asia/Tokyo").seconds
+    beside = read_times(pa.chunked_array([[*numbers, other]]), "Asia/Tokyo").seconds
+    assert alone is not None
+    assert beside is not None
+    np.testing.assert_equal(beside[:-1], alone)
+    np.testing.assert_equal(to_local(beside, "Asia/Tokyo")[:-1], to_local(alone, "Asia/Tokyo"))
+    np.testing.assert_equal(to_utc(beside, "Asia/Tokyo")[:-1], to_utc(alone, "Asia/Tokyo"))
 
 
 @pytest.mark.parametrize("local", ["2024-05-01T10:30:00", "01.05.2024 10:30", "20240501T103000"])
@@ -136,13 +207,6 @@ def test_times_without_a_zone_beside_others_are_on_the_clocks_of_the_place(local
     np.testing.assert_equal(found.seconds, [MOMENT, MOMENT, np.nan, MOMENT, MOMENT])
     assert found.unzoned == 2
     assert read_times(column[:1], "Europe/Berlin").unzoned == 0
-
-
-@pytest.mark.parametrize(
-    "values", [["2024-05-01T08:30:00Z", "noon"], ["2024-05-01 08:30", "2024-05-01a08+02"]]
-)
-def test_one_time_that_is_not_understood_is_no_column_of_times(values: list[str]) -> None:
-    assert read_times(pa.chunked_array([values])).seconds is None
 
 
 def test_a_column_of_nothing_has_no_times() -> None:

@@ -18,7 +18,7 @@ from ldptrace.engines.spark_crowd import (
     _add_up,
     _add_up_parts,
     _as_they_come,
-    _has_times,
+    _has_dates,
     _put_aside,
     _Task,
     _trajectories,
@@ -79,14 +79,13 @@ def test_parts_are_put_aside_and_found_again() -> None:
     assert list(_add_up_parts(work, iter([]))) == []
 
 
-def test_times_are_looked_for_where_the_rows_are() -> None:
+def test_dates_are_looked_for_where_the_rows_are() -> None:
     plain = walks(5)
     timed = Trajectories(plain.x, plain.y, plain.offsets, t=np.arange(plain.points))
     dated = Trajectories(plain.x, plain.y, plain.offsets, t=1.7e9 + np.arange(plain.points))
-    for trips, expected in ((plain, (False, False)), (timed, (True, False)), (dated, (True, True))):
-        (found,) = _has_times(PARSE, iter(rows(trips, 100)))
-        (row,) = found.to_pylist()
-        assert (row["timed"], row["dated"]) == expected
+    for trips, expected in ((plain, False), (timed, False), (dated, True)):
+        (found,) = _has_dates(PARSE, iter(rows(trips, 100)))
+        assert found.to_pylist() == [{"dated": expected}]
 
 
 def test_of_a_trip_that_was_cut_one_piece_answers() -> None:

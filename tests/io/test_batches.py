@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -129,11 +130,14 @@ def test_files_without_statistics_do_not_say_it(tmp_path: Path) -> None:
     assert not batches.inside
 
 
-def test_the_first_that_can_be_used(tmp_path: Path) -> None:
-    trips = Trajectories.concat([Trajectories.from_lists([[(50, 50)]] * 70), WALKS])
-    write(trips, tmp_path / "walks.parquet")
+def test_the_first_that_has_a_time(tmp_path: Path) -> None:
+    away = Trajectories([50.0] * 70, [50.0] * 70, np.arange(71), t=np.full(70, np.nan))
+    walks = replace(WALKS, t=np.arange(WALKS.points, dtype=float))
+    trips = Trajectories.concat([away, walks])
+    pq.write_table(trips.to_arrow(), tmp_path / "walks.parquet")
     batches = open_batches(tmp_path / "walks.parquet", Reading(bounds=(0, 0, 10, 10)), trips=True)
     assert batches is not None
+    assert batches.timed
     np.testing.assert_array_equal(batches.first().x, WALKS.part(0, 1).x)
     none = open_batches(tmp_path / "walks.parquet", Reading(bounds=(90, 90, 99, 99)), trips=True)
     assert none is not None

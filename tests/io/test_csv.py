@@ -65,8 +65,8 @@ def test_times_become_seconds(tmp_path: Path, times: tuple[str, str]) -> None:
 
 def test_times_that_are_not_understood_are_said_to_be_left_out(tmp_path: Path) -> None:
     found, report = read_with_account(saved(tmp_path, "id,x,y,t\n1,0,0,noon\n1,1,1,later\n"))
-    assert found.t is None
-    assert "'noon' is not understood as a time" in report.line()
+    assert found.with_all_times().t is None
+    assert "column t: no value is understood as a time, such as 'noon'" in report.line()
 
 
 def test_times_without_a_zone_among_others_are_counted(tmp_path: Path) -> None:
@@ -76,11 +76,10 @@ def test_times_without_a_zone_among_others_are_counted(tmp_path: Path) -> None:
     assert "without a zone, read on the clocks of UTC, beside times with one" in account.line()
 
 
-def test_some_missing_times_are_said_to_be_left_out(tmp_path: Path) -> None:
+def test_a_missing_time_is_counted_and_takes_none_from_other_points(tmp_path: Path) -> None:
     found, report = read_with_account(saved(tmp_path, "id,x,y,t\n1,0,0,5\n1,1,1,\n"))
-    assert found.t is None
-    assert found.points == 2
-    assert "1 point of 2 have none" in report.line()
+    np.testing.assert_equal(found.t, [5.0, np.nan])
+    assert "1 point without a time" in report.line()
 
 
 def test_scattered_rows_are_gathered_in_order_of_appearance_and_time(tmp_path: Path) -> None:

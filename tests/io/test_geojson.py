@@ -44,16 +44,19 @@ def test_lines_and_parts_of_lines(tmp_path: Path) -> None:
                 feature("MultiLineString", [[[1, 2], [3, 4]], [[5, 6], [7, 8]]], mode="tram"),
                 feature("Point", [1, 1]),
                 {"type": "Feature", "properties": None, "geometry": None},
+                feature("Polygon", [[[0, 0], [1, 0], [0, 0]]]),
             ),
         )
     )
     assert found.crs == "EPSG:4326"
-    assert found.sizes.tolist() == [2, 2, 2]
-    assert found.x.tolist() == [8, 9, 1, 3, 5, 7]
+    # Every feature is somebody's.
+    assert found.sizes.tolist() == [2, 2, 2, 1, 0, 0]
+    assert found.x.tolist() == [8, 9, 1, 3, 5, 7, 1]
     assert found.extra is not None
-    assert found.extra.to_pydict() == {"mode": ["bus", "tram", "tram"]}
-    assert report.rows == 4
-    assert report.dropped == {"geometry is Point": 1, "geometry is missing": 1}
+    assert found.extra["mode"].to_pylist() == ["bus", "tram", "tram", None, None, None]
+    assert report.rows == 5
+    assert report.dropped == {}
+    assert "1 feature whose geometry is Polygon" in report.line()
 
 
 def test_a_single_geometry_and_a_single_feature(tmp_path: Path) -> None:
@@ -109,7 +112,10 @@ def test_the_long_name_of_a_coordinate_system(tmp_path: Path) -> None:
         ({"type": "Topology"}, "expected a GeoJSON FeatureCollection"),
         ([1, 2], "expected a GeoJSON FeatureCollection"),
         (collection(), "there are no trajectories in it"),
-        (collection(feature("Polygon", [])), "there are no lines in it, only: geometry is Polygon"),
+        (
+            collection(feature("Polygon", [])),
+            "there are no lines in it, only: features whose geometry is Polygon",
+        ),
         (collection(feature("LineString", [[1, 2], [3]])), "feature 1: a line needs coordinates"),
         (collection(feature("LineString", [[1, 2]]), feature("LineString", 5)), "feature 2: a line needs"),
         (collection(feature("LineString", [[1, "b"]])), "feature 1: a line needs coordinates"),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ldptrace.errors import FormatError, NothingUsable
@@ -45,17 +46,23 @@ def test_tracks_have_times_and_a_name(tmp_path: Path) -> None:
 
 def test_lines_are_trajectories_and_points_are_counted(tmp_path: Path) -> None:
     found, account = read_with_account(saved(tmp_path, LINE))
-    assert (found.x.tolist(), found.y.tolist(), found.t) == ([1, 3], [2, 4], None)
+    assert (found.x.tolist(), found.y.tolist()) == ([1, 3], [2, 4])
+    assert found.with_all_times().t is None
     assert found.extra is not None
     assert found.extra.to_pydict() == {"mode": ["bus"]}
     assert "1 points and areas are no lines" in account.line()
 
 
-def test_times_that_only_some_lines_have_are_omitted(tmp_path: Path) -> None:
+def test_lines_without_times_take_none_from_tracks(tmp_path: Path) -> None:
     found, account = read_with_account(saved(tmp_path, TRACK + LINE))
-    assert found.t is None
+    np.testing.assert_equal(found.t, [60, 120, 180, np.nan, np.nan])
     assert found.sizes.tolist() == [2, 1, 2]
-    assert "times omitted, because 2 points of 5 have none" in account.line()
+    assert "2 points without a time" in account.line()
+
+
+def test_every_placemark_is_somebodys(tmp_path: Path) -> None:
+    found = read(saved(tmp_path, "<Placemark/><Placemark><Point/></Placemark>" + LINE))
+    assert found.sizes.tolist() == [0, 0, 2]
 
 
 def test_a_moment_without_a_place_is_no_point(tmp_path: Path) -> None:
@@ -67,7 +74,7 @@ def test_a_moment_without_a_place_is_no_point(tmp_path: Path) -> None:
 
 def test_a_track_with_another_number_of_moments_has_no_times(tmp_path: Path) -> None:
     body = TRACK.replace("<when>1970-01-01T00:01:00Z</when>", "")
-    assert read(saved(tmp_path, body)).t is None
+    np.testing.assert_equal(read(saved(tmp_path, body)).t, [np.nan, np.nan, 180])
 
 
 def test_a_packed_file_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

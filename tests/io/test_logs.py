@@ -127,11 +127,12 @@ def test_tdrive_files_in_order_of_their_numbers(tmp_path: Path) -> None:
     (tmp_path / "3.txt").write_text("")
     found, report = read_with_account(tmp_path)
     assert found.ids is not None
-    assert found.ids.tolist() == [2, 10]
+    assert found.ids.tolist() == [2, 10, 3]
     assert found.x.tolist() == [116.35, 116.36, 116.5, 116.6]
     assert found.t is not None
     assert found.t.tolist() == [1201959172, 1201959232, 1201966568, 1201967168]
-    assert report.dropped == {"empty file": 1}
+    # A taxi without a fix is kept.
+    assert (report.dropped, report.empty) == ({}, 1)
     assert "points sorted by time" in report.line()
 
 

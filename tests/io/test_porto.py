@@ -27,15 +27,16 @@ def test_trips_with_their_times_and_columns(tmp_path: Path) -> None:
     found, report = read_with_account(path)
     assert found.crs == "EPSG:4326"
     assert found.ids is not None
-    assert found.ids.tolist() == [1372636858620000589, 1372636951620000320, 1372636854620000520]
+    assert found.sizes.tolist() == [2, 0, 0, 1]
     assert found.x.tolist() == [-8.618643, -8.618499, -8.57]
     assert found.y.tolist() == [41.141412, 41.141376, 41.15]
     assert found.t is not None
     assert found.t.tolist() == [1372636858, 1372636873, 1372636854]
     assert found.extra is not None
-    assert found.extra["CALL_TYPE"].to_pylist() == ["C", "C", "A"]
+    assert found.extra["CALL_TYPE"].to_pylist() == ["C", "B", "C", "A"]
     assert report.rows == 4
-    assert (report.dropped, report.empty) == ({"says MISSING_DATA": 1}, 1)
+    assert (report.dropped, report.empty) == ({}, 2)
+    assert "1 trip without points, for their MISSING_DATA" in report.line()
 
 
 def test_a_broken_polyline_names_the_line(tmp_path: Path) -> None:

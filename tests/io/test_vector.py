@@ -107,29 +107,41 @@ def test_each_part_of_a_line_is_a_trajectory_of_its_owner(tmp_path: Path) -> Non
     assert found.user == "user"
 
 
-@pytest.mark.parametrize(
-    ("times", "match"), [("[1]", "has not one time for each point"), ("noon", "not a list of times")]
-)
-def test_times_that_do_not_fit_a_line_are_omitted(tmp_path: Path, times: str, match: str) -> None:
-    found, account = read_with_account(
-        saved(tmp_path / "a.gpkg", ["LINESTRING (0 0, 1 1)"], {"times": [times]})
-    )
-    assert found.t is None
-    assert match in account.line()
+@pytest.mark.parametrize("times", ["[1]", "noon", None, "7", '["noon", null]'])
+def test_times_that_do_not_fit_a_line_are_missing_there(tmp_path: Path, times: str | None) -> None:
+    lines = ["LINESTRING (0 0, 1 1)", "LINESTRING (5 5, 6 6)"]
+    path = saved(tmp_path / "a.gpkg", lines, {"times": ['[1, "1970-01-03T00:00:02Z"]', times]})
+    found, account = read_with_account(path)
+    np.testing.assert_equal(found.t, [1, 172_802, np.nan, np.nan])
+    assert "2 points without a time" in account.line()
 
 
-def test_points_among_lines_and_rows_without_a_place_are_counted(tmp_path: Path) -> None:
+def test_numbers_are_degrees_only_if_somebody_says_so(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="'crs' was not provided"):
+        path = saved(tmp_path / "a.gpkg", ["LINESTRING (0 0, 1 1)"], {"mode": ["bus"]}, crs=None)
+    found, account = read_with_account(path)
+    assert found.crs is None
+    assert "--crs" in account.line()
+    assert read(path, crs="EPSG:4326").crs == "EPSG:4326"
+
+
+def test_every_row_among_lines_is_somebodys(tmp_path: Path) -> None:
     shapes = ["LINESTRING (0 0, 1 1)", "POINT (3 3)", None]
     found, account = read_with_account(saved(tmp_path / "a.gpkg", shapes, {"mode": ["a", "b", "c"]}))
-    assert found.sizes.tolist() == [2]
-    assert account.dropped == {"geometry is a point": 1, "no geometry": 1}
+    assert found.sizes.tolist() == [2, 1, 0]
+    assert found.extra is not None
+    assert found.extra["mode"].to_pylist() == ["a", "b", "c"]
+    assert "1 row without a geometry" in account.line()
+    with pytest.raises(NothingUsable, match="2 rows are points and 1 are lines"):
+        read(saved(tmp_path / "b.gpkg", [shapes[0], shapes[1], shapes[1]], {"mode": ["a", "b", "c"]}))
 
 
-def test_points_without_a_place_are_counted(tmp_path: Path) -> None:
-    shapes = ["POINT (3 3)", None, "MULTIPOINT (4 4, 5 5)"]
-    found, account = read_with_account(saved(tmp_path / "a.gpkg", shapes, {"trip_id": [1, 1, 1]}))
+def test_points_without_a_place_are_counted_and_keep_their_trip(tmp_path: Path) -> None:
+    shapes = ["POINT (3 3)", None, "MULTIPOINT (4 4, 5 5)", None]
+    found, account = read_with_account(saved(tmp_path / "a.gpkg", shapes, {"trip_id": [1, 1, 1, 2]}))
     assert found.x.tolist() == [3, 4, 5]
-    assert account.dropped_points == {"no geometry": 1}
+    assert found.sizes.tolist() == [3, 0]
+    assert account.dropped_points == {"not a number": 2}
 
 
 def test_areas_are_no_trajectories(tmp_path: Path) -> None:

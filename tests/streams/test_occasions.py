@@ -13,7 +13,7 @@ from stream_kit import BOUNDS, lines
 def test_shown_every_trip_reports_on_arrival(rng: np.random.Generator) -> None:
     trips = lines(50, rng)
     empty = Trajectories(trips.x, trips.y, np.append(trips.offsets, trips.offsets[-1]), t=trips.t)
-    found = Occasions.shown(empty)
+    found = Occasions.shown(empty, (0.0, 1e9))
     assert found.time.tolist() == sorted(arrivals(trips).tolist())
     assert sorted(found.trip.tolist()) == list(range(50))
     assert np.isnan(arrivals(empty)[-1])
@@ -41,6 +41,15 @@ def test_hidden_a_device_without_a_trip_answers_too(rng: np.random.Generator) ->
     found = Occasions.hidden(nobody, np.arange(3), 10.0, (0.0, 10.0), rng)
     assert len(found.time) == 3
     assert (found.trip == -1).sum() >= 2
+
+
+@pytest.mark.parametrize("arrival", [np.nan, -1.0, 10.5, 1.7e9])
+def test_a_trip_without_a_time_or_outside_the_stream_is_not_reported(arrival: float) -> None:
+    trips = Trajectories(np.zeros(4), np.zeros(4), [0, 2, 4], t=np.array([5.0, 6.0, 5.0, arrival]))
+    hidden = Occasions.hidden(trips, np.arange(2), 4.0, (0.0, 10.0), np.random.default_rng(1))
+    assert 1 not in hidden.trip
+    assert 0 in hidden.trip
+    assert Occasions.shown(trips, (0.0, 10.0)).trip.tolist() == [0]
 
 
 def test_the_time_of_a_report_does_not_depend_on_trips() -> None:

@@ -22,6 +22,9 @@ TICK = 30.0
 def played(trips: Trajectories, step: float | None = 900.0, **changes: object) -> Streamed:
     """A stream on 3 x 3 cells; changes are those of the settings, or public, live, target."""
     asked: dict[str, object] = {"grid": 3, "seed": 1}
+    if "method" not in changes:
+        known = np.array([0.0, 1.0]) if trips.t is None or np.isnan(trips.t).all() else trips.t
+        asked |= {"start": float(np.nanmin(known)), "end": float(np.nanmax(known))}
     other = {name: changes.pop(name) for name in ("public", "live", "target") if name in changes}
     settings = Settings(TICK, step, **(asked | changes))  # type: ignore[arg-type]
     return stream(trips, 2.0, bounds=BOUNDS, settings=settings, **other)  # type: ignore[arg-type]
@@ -57,7 +60,7 @@ def test_hidden_trips_are_on_the_clock_of_the_input(rng: np.random.Generator) ->
 @pytest.mark.counted
 @pytest.mark.filterwarnings("ignore::ldptrace.errors.FitWarning")
 def test_shown_warns_and_leaks(rng: np.random.Generator) -> None:
-    with pytest.warns(PrivacyWarning, match="presence shown is not eps-LDP"):
+    with pytest.warns(PrivacyWarning, match="not eps-LDP: a report is sent when"):
         found = played(lines(1500, rng), step=1800.0, presence="shown")
     assert found.trajectories.provenance is not None
     assert "arrival shows" in found.trajectories.provenance["leaks"]
@@ -144,6 +147,17 @@ def test_another_method_of_the_same_face(rng: np.random.Generator) -> None:
     assert found.steps == ()
 
 
+def test_without_a_period_the_promise_names_the_leak(rng: np.random.Generator) -> None:
+    with pytest.warns(
+        PrivacyWarning, match="the beginning and the end of the stream were taken from the trips"
+    ):
+        found = played(lines(50, rng), start=None)
+    assert found.trajectories.provenance is not None
+    assert "--start" in found.trajectories.provenance["leaks"]
+    with pytest.raises(InputError, match="a stream ends after it begins"):
+        played(lines(50, rng), start="02:00", end="01:00")
+
+
 def test_misuse_is_refused(rng: np.random.Generator) -> None:
     trips = lines(20, rng)
     assert trips.t is not None
@@ -151,8 +165,8 @@ def test_misuse_is_refused(rng: np.random.Generator) -> None:
         played(trips, step=None, method="lpd", live=print)
     with pytest.raises(InputError, match="these have none"):
         played(replace(trips, t=None))
-    with pytest.raises(InputError, match="these have none"):
-        played(replace(trips, t=trips.t * np.nan))
+    with pytest.warns(PrivacyWarning), pytest.raises(InputError, match="these have none"):
+        played(replace(trips, t=trips.t * np.nan), start=None)
 
 
 @pytest.mark.slow

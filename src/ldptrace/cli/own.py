@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import tempfile
@@ -82,8 +83,8 @@ def _recording(trips: Trajectories, number: int) -> Recording:
     from ldptrace.device import Recording
 
     points = _Points(trips, number)
-    arrival = None if trips.t is None or not len(points) else float(trips.t[points.stop - 1])
-    return Recording(points, arrival)
+    arrival = math.nan if trips.t is None or not len(points) else float(trips.t[points.stop - 1])
+    return Recording(points, None if math.isnan(arrival) else arrival)
 
 
 class _Points:

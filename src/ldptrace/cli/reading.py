@@ -25,12 +25,15 @@ with_reading: Callable[..., Callable[[Callable[..., None]], Callable[..., None]]
 )
 
 
-def read_input(path: Path, reading: Reading) -> Trajectories:
-    """Read a file of trips, and print in one line what was kept and what was omitted."""
-    from ldptrace.io import read_with_account
+def read_input(path: Path, reading: Reading, *, private: bool = False) -> Trajectories:
+    """Read a file of trips, and print in one line what was kept and what was omitted. The trips of a simulation are
+    `private`."""
+    from ldptrace.io.files import read_with_account, refuse_guessed_users
 
     trajectories, account = read_with_account(path, reading)
     note(account.line())
+    if private:
+        refuse_guessed_users(trajectories, account, reading)
     return trajectories
 
 

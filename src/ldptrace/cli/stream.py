@@ -68,7 +68,7 @@ def stream(
     refuse_same_file(source, roads=ways.roads, routes=ways.routes)
     with Progress() as stages:
         with stages("read"):
-            real = read_input(source, reading)
+            real = read_input(source, reading, private=True)
             if real.has_dates or real.timezone:
                 note(zone_words(real.timezone, dates=real.has_dates))
             public = Public.of(ways.area, ways.roads, ways.routes)

@@ -72,7 +72,10 @@ def lines_of(frame: Any) -> tuple[Floats, Floats, Ints, Floats | None, pa.Table 
         frame = frame.explode(index_parts=False, ignore_index=True)
     points, owner = shapely.get_coordinates(frame.geometry.to_numpy(), return_index=True)
     offsets = ragged.offsets_of(np.bincount(owner, minlength=len(frame)))
-    t = _flat(frame["t"].to_list(), len(points)) if whole and "t" in frame.columns else None
+    t = None
+    if "t" in frame.columns:
+        # The parts of a line in parts have no times of their own.
+        t = _flat(frame["t"].to_list() if whole else [None] * len(frame), np.diff(offsets).tolist())
     plain = needed("pandas").DataFrame(
         frame.drop(columns=[frame.geometry.name, *(["t"] if "t" in frame else [])])
     )
@@ -95,7 +98,8 @@ def moments(t: Floats, date: str | None = None) -> Any:
     start = 0.0
     if not are_dates(t) and date is not None:
         start = pandas.Timestamp(date, tz="UTC").timestamp()
-    return pandas.to_datetime(np.round((t + start) * 1e6).astype("int64"), unit="us", utc=True)
+    ticks = np.where(np.isfinite(t), np.round((np.nan_to_num(t) + start) * 1e6), np.iinfo(np.int64).min)
+    return pandas.to_datetime(ticks.astype("int64"), unit="us", utc=True)
 
 
 def lines_frame(x: Floats, y: Floats, offsets: Ints, columns: Mapping[str, Any], crs: str | None) -> Any:
@@ -118,12 +122,17 @@ def promised(frame: Any) -> Mapping[str, Any] | None:
     return found if isinstance(found, Mapping) else None
 
 
-def _flat(times: list[Any], points: int) -> Floats | None:
+def _flat(times: list[Any], sizes: list[int]) -> Floats:
+    """Return the times of the points of all lines. A line that has not one time for each point has none."""
+    return np.concatenate([np.empty(0), *map(_times_of, times, sizes)])
+
+
+def _times_of(times: Any, size: int) -> Floats:
     try:
-        flat = np.concatenate([np.asarray(part, dtype=np.float64) for part in times])
+        found = np.asarray(times, dtype=np.float64)
     except (TypeError, ValueError):
-        return None
-    return flat if len(flat) == points else None
+        found = np.empty(0)
+    return found if found.shape == (size,) else np.full(size, np.nan)
 
 
 WIDTH = 280

@@ -59,6 +59,15 @@ class Shapes:
         """Return the shapes without the parts of other kinds."""
         return self._taken(np.flatnonzero(np.isin(self.kind[self.row], kinds)))
 
+    def in_every_row(self, points: int) -> Shapes:
+        """Return the shapes with one more part, of so many points without a place, in each row that has none."""
+        rows = np.setdiff1d(np.arange(len(self.kind)), self.row)
+        sizes = np.concatenate([np.diff(self.offsets), np.full(len(rows), points)])
+        nowhere = np.full(points * len(rows), np.nan)
+        x, y, m = (np.concatenate([values, nowhere]) for values in (self.x, self.y, self.m))
+        found = Shapes(self.kind, np.concatenate([self.row, rows]), ragged.offsets_of(sizes), x, y, m)
+        return found._taken(np.argsort(found.row, kind="stable"))
+
     def _taken(self, parts: Ints) -> Shapes:
         offsets, at = ragged.taken(self.offsets, parts)
         return Shapes(self.kind, self.row[parts], offsets, self.x[at], self.y[at], self.m[at])
@@ -171,33 +180,42 @@ DEGREES_LIKE_WGS84 = {"EPSG:4258", "EPSG:4269", "EPSG:4283", "EPSG:4490", "OGC:C
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """One layer of a file: the shapes of its rows, their other columns, its coordinate system, and notes."""
+    """One layer of a file: the kind of its shapes as the file states it, the shapes of its rows, their other columns,
+    its coordinate system, and notes."""
 
+    kind: str
     shapes: Shapes
     columns: pa.Table
     crs: str | None
     notes: tuple[str, ...]
 
 
-def read_layer(path: Path, kinds: Sequence[str], prefer: str | None = None) -> Layer:
-    """Read the preferred layer of a file, or the first layer with geometries of these kinds (`Point`, `LineString`)."""
+def read_layer(path: Path, kinds: Sequence[str], prefer: str | None = None, *, public: bool = True) -> Layer:
+    """Read the preferred layer of a file, or the first layer with geometries of these kinds (`Point`, `LineString`).
+
+    If a public file states no coordinate system, its numbers are taken as degrees where they can be. The numbers of
+    a file that is not public decide nothing.
+    """
     with opened(path) as (pyogrio, path):
         # A layer of any geometries says that its kind is unknown.
         held = ("Unknown", *kinds)
-        layers = [
-            str(name) for name, kind in pyogrio.list_layers(path) if any(one in str(kind) for one in held)
-        ]
+        listed = ((str(name), str(kind)) for name, kind in pyogrio.list_layers(path))
+        layers = {name: kind for name, kind in listed if any(one in kind for one in held)}
         if not layers:
             wanted = " or ".join({"Point": "points", "LineString": "lines"}[kind] for kind in kinds)
             raise FormatError(f"there is no layer of {wanted} in it")
-        name = prefer if prefer in layers else layers[0]
+        name = prefer if prefer in layers else next(iter(layers))
         meta, table = pyogrio.read_arrow(path, layer=name)
     # A Shapefile has no name for it.
     geometry = meta["geometry_name"] or "wkb_geometry"
     shapes = shapes_of(table[geometry])
-    crs, notes = _label(meta["crs"], shapes)
+    crs, notes = _label(meta["crs"], shapes if public else None)
+    if crs is None and not public:
+        notes += ("no coordinate system is given; name it with crs (--crs), such as EPSG:4326 for degrees",)
     notes += (f"layer {name} of {len(layers)}: {', '.join(layers)}",) if len(layers) > 1 else ()
-    return Layer(shapes, table.drop_columns([geometry]).replace_schema_metadata(None), crs, notes)
+    return Layer(
+        layers[name], shapes, table.drop_columns([geometry]).replace_schema_metadata(None), crs, notes
+    )
 
 
 def stated_crs(path: Path) -> str | None:

@@ -102,6 +102,9 @@ class Reading:
         help="Cut a trajectory between two points that are more than this many seconds apart.",
         above=0,
     )
+    month_first: bool = option(
+        False, help="Dates such as 05/04/2026 begin with the month; by default they begin with the day."
+    )
 
     def __post_init__(self) -> None:
         settle(self)

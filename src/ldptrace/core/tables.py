@@ -78,28 +78,33 @@ def read_table(
     names: Names | None = None,
     timezone: str | None = None,
     single: bool = False,
+    month_first: bool = False,
     place: str = "row",
     first: int = 1,
 ) -> RaggedTable:
     """Read the trajectories of a table. Columns have their usual names, or the names in `names`.
 
     Points are grouped by trip (and by user, if both are known) and ordered by time or number. If no column names the
-    trajectory and `single` is true, all points are one trajectory. An error message names the `place` (row or line),
-    counted from `first`.
+    trajectory and `single` is true, all points are one trajectory. `month_first` says how dates such as 05/04/2026 are
+    written. An error message names the `place` (row or line), counted from `first`.
+
+    There are times if and only if there is a column of times: a time that is missing or not understood is NaN.
     """
     columns = find_columns(table.column_names, names)
     of_lists = columns.x is not None and is_list(table.schema.field(columns.x).type)
     columns, notes = _with_moments(table.schema, columns, of_lists)
     stated = _zone_of(table.schema, columns)
     if of_lists:
-        return replace(_of_lists(table, columns, timezone or stated, notes), timezone=stated)
+        found = _of_lists(table, columns, _Clock(timezone or stated, month_first), notes)
+        return replace(found, timezone=stated)
     if columns.id is None and not single:
         raise FormatError(
             "no column says which trajectory a point belongs to (traj_id, trip_id, track_id, ..., user_id); the "
             f"columns are {', '.join(table.column_names)}; name it with id (--id), or cut one log at its gaps with "
             "split_gap (--split-gap)"
         )
-    return replace(_of_points(table, columns, timezone or stated, notes, (place, first)), timezone=stated)
+    found = _of_points(table, columns, _Clock(timezone or stated, month_first), notes, (place, first))
+    return replace(found, timezone=stated)
 
 
 def stated_timezone(schema: pa.Schema, names: Names | None = None) -> str | None:
@@ -129,7 +134,18 @@ def _with_moments(schema: pa.Schema, columns: Columns, of_lists: bool) -> tuple[
     return replace(columns, t=moments[0]), [f"times taken from column {moments[0]}"]
 
 
-def _of_lists(table: pa.Table, columns: Columns, timezone: str | None, notes: list[str]) -> RaggedTable:
+@dataclass(frozen=True)
+class _Clock:
+    """How times are read: the zone of those that name none, and whether dates with slashes begin with the month."""
+
+    timezone: str | None
+    month_first: bool
+
+    def times(self, column: pa.ChunkedArray, date: pa.ChunkedArray | None = None) -> Times:
+        return read_times(column, self.timezone, date, month_first=self.month_first)
+
+
+def _of_lists(table: pa.Table, columns: Columns, clock: _Clock, notes: list[str]) -> RaggedTable:
     """Read a table with one row per trajectory."""
     assert columns.x is not None
     assert columns.y is not None
@@ -143,8 +159,8 @@ def _of_lists(table: pa.Table, columns: Columns, timezone: str | None, notes: li
             raise NothingUsable(f"row {row + 1} has {have} values in {columns.x} and {sizes[row]} in {name}")
     times = NO_TIMES
     if columns.t is not None:
-        times = _times(columns.t, flat_lists(table[columns.t]), None, timezone, notes)
-    t = _since_start(times.seconds, table, timezone, ragged.owners(offsets))
+        times = _times(columns.t, flat_lists(table[columns.t]), None, clock, notes)
+    t = _since_start(times.seconds, table, clock, ragged.owners(offsets))
     used = {columns.x, columns.y, columns.id, *((columns.t, START) if t is not None else ())}
     rest = {name: table[name] for name in table.column_names if name not in used}
     made = _named(table, columns, _Points(x, y, t, columns.crs), offsets, None, rest, notes)
@@ -152,7 +168,7 @@ def _of_lists(table: pa.Table, columns: Columns, timezone: str | None, notes: li
 
 
 def _of_points(
-    table: pa.Table, columns: Columns, timezone: str | None, notes: list[str], where: tuple[str, int]
+    table: pa.Table, columns: Columns, clock: _Clock, notes: list[str], where: tuple[str, int]
 ) -> RaggedTable:
     """Read a table with one row per point."""
     if columns.geometry is not None:
@@ -165,14 +181,19 @@ def _of_points(
     times = NO_TIMES
     if columns.t is not None:
         date = None if columns.date is None else table[columns.date]
-        times = _times(columns.t, table[columns.t], date, timezone, notes)
-    t = times.seconds if columns.t == START else _since_start(times.seconds, table, timezone)
+        times = _times(columns.t, table[columns.t], date, clock, notes)
+    t = times.seconds if columns.t == START else _since_start(times.seconds, table, clock)
     found = _Points(x, y, t, crs)
     rank = numbers(table[columns.order], columns.order, *where) if t is None and columns.order else t
     missing = 0
-    if columns.id is not None and (missing := table[columns.id].null_count):
-        known = pc.is_valid(table[columns.id]).to_numpy()
-        table, found, rank = table.filter(known), found.take(known), None if rank is None else rank[known]
+    if columns.id is not None and table[columns.id].null_count:
+        known = named(table, columns)
+        missing = int(np.count_nonzero(~known))
+        table, found, rank = (
+            table.filter(pa.array(known)),
+            found.take(known),
+            None if rank is None else rank[known],
+        )
     keys = dict.fromkeys(name for name in (columns.user, columns.id) if name is not None)
     order, offsets = _grouped(_trip_codes([table[name] for name in keys], table.num_rows))
     sorting = None if rank is None else _ordered(rank if order is None else rank[order], offsets)
@@ -186,26 +207,35 @@ def _of_points(
     return replace(made, without_id=missing, unzoned=times.unzoned)
 
 
-def _times(
-    name: str, clocks: pa.ChunkedArray, date: pa.ChunkedArray | None, timezone: str | None, notes: list[str]
-) -> Times:
-    """Return the times of all points. If the column cannot be read, add a note."""
-    found = read_times(clocks, timezone, date)
-    notes += found.notes
-    if found.seconds is None:
-        sample = clocks.drop_null()[0].as_py()
-        notes.append(f"column {name} omitted, because {sample!r} is not understood as a time")
+def named(table: pa.Table, columns: Columns) -> Flags:
+    """Return which points belong to a trajectory. Points of a known user without a trip are a trajectory."""
+    assert columns.id is not None
+    known = pc.is_valid(table[columns.id])
+    if columns.user is not None:
+        known = pc.or_(known, pc.is_valid(table[columns.user]))
+    found: Flags = known.to_numpy()
     return found
 
 
-def _since_start(
-    t: Floats | None, table: pa.Table, timezone: str | None, rows: Ints | None = None
-) -> Floats | None:
+def _times(
+    name: str, clocks: pa.ChunkedArray, date: pa.ChunkedArray | None, clock: _Clock, notes: list[str]
+) -> Times:
+    """Return the times of all points, and note how they were read."""
+    found = clock.times(clocks, date)
+    notes += found.notes
+    known = len(clocks) - clocks.null_count
+    if found.seconds is None or 0 < known == found.unread:
+        sample = f", such as {clocks.drop_null()[0].as_py()!r}" if known else ""
+        notes.append(f"column {name}: no value is understood as a time{sample}")
+    return found
+
+
+def _since_start(t: Floats | None, table: pa.Table, clock: _Clock, rows: Ints | None = None) -> Floats | None:
     """Add the start time of its row to each time, if there is a column of start times. `rows` has the row of each
     time."""
     if t is None or START not in table.column_names:
         return t
-    start = read_times(table[START], timezone).seconds
+    start = clock.times(table[START]).seconds
     if start is None:
         return t
     return t + (start if rows is None else start[rows])
@@ -277,9 +307,15 @@ def _grouped(trips: Ints) -> tuple[Ints | None, Ints]:
 
 
 def _ordered(rank: Floats, offsets: Ints) -> Ints | None:
-    """Return the order by rank within each trajectory, or None if the points are already in this order."""
+    """Return the order by rank within each trajectory, or None if the points are already in this order.
+
+    A trajectory with a point without a rank keeps its order, whether or not others are sorted.
+    """
     if not np.any((rank[1:] < rank[:-1]) & ragged.inner_steps(offsets)):
         return None
+    if (missing := np.isnan(rank)).any():
+        broken = np.repeat(ragged.holders(offsets, missing), np.diff(offsets))
+        rank = np.where(broken, 0.0, rank)
     return np.lexsort((rank, ragged.owners(offsets)))
 
 

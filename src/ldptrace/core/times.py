@@ -1,22 +1,25 @@
-"""Times: seconds since 1970 in UTC, or seconds of the local day if all are below two days.
+"""Times: seconds since 1970 in UTC, or seconds of the local day if they are below two days.
 
 This module decides whether numbers are dates, in which unit they are, and what local time is. It reads times in the
-usual forms: numbers in several units, ISO dates with or without a zone, days, and clock times.
+usual forms: numbers in several units, ISO dates with or without a zone, days, and clock times. Each time is read by
+itself: one person's times do not change how another person's are understood.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 import pyarrow as pa
 
-from ldptrace.core.arrays import Floats
-from ldptrace.core.values import NUMBER, is_list, numbers_of, pc
-from ldptrace.errors import InputError
+from ldptrace.core.arrays import Flags, Floats
+from ldptrace.core.values import NUMBER, is_list, is_number, is_text, numbers_of, pc
+from ldptrace.errors import InputError, NothingUsable
 
 DAY = 86_400.0
 # Times below this are of the local day (a trip may pass midnight); the others count from 1970.
@@ -25,8 +28,6 @@ FIRST_DATE = 2 * DAY
 QUARTER = 900
 # A number above the bound is too large for the unit before it: 1e11 s is the year 5138, 1e11 ms is 1973.
 UNITS = ((1e17, "nanoseconds", 1e9), (1e14, "microseconds", 1e6), (1e11, "milliseconds", 1e3))
-# Values that are looked at to tell their unit.
-SAMPLE = 100_000
 # Seconds of the years 1 and 9999, which is what a date can say.
 FIRST_SECOND, LAST_SECOND = -62_135_596_800.0, 253_402_300_799.0
 # Zones of types of columns that say when, but not where.
@@ -34,26 +35,12 @@ NOWHERE = frozenset({"UTC", "Etc/UTC", "GMT", "Z", "+00:00", "-00:00"})
 
 
 def are_dates(t: Floats | None) -> bool:
-    """Whether times count from 1970, not from midnight.
+    """Whether some times count from 1970, not from midnight.
 
     >>> are_dates(np.array([0.0, 90_000.0])), are_dates(np.array([1.7e9])), are_dates(None)
     (False, True, False)
     """
     return t is not None and bool((t >= FIRST_DATE).any())
-
-
-def epoch_unit(values: Floats) -> tuple[str, float] | None:
-    """Return the unit of numbers of this size and how many make a second, or None for seconds.
-
-    >>> epoch_unit(np.array([1.7e12])), epoch_unit(np.array([1.7e9]))
-    (('milliseconds', 1000.0), None)
-    """
-    some = values[:: max(1, len(values) // SAMPLE)]
-    known = np.abs(some[np.isfinite(some)])
-    if len(known) == 0:
-        return None
-    typical = float(np.median(known))
-    return next(((name, per_second) for bound, name, per_second in UNITS if typical >= bound), None)
 
 
 @lru_cache
@@ -110,19 +97,19 @@ def to_local(t: Floats, timezone: str | None) -> Floats:
 
     Times of the local day are not changed.
 
-    >>> (to_local(np.array([1.7e9]), "Europe/Berlin") - 1.7e9).tolist()
-    [3600.0]
+    >>> (to_local(np.array([1.7e9, 60.0]), "Europe/Berlin") - [1.7e9, 0.0]).tolist()
+    [3600.0, 60.0]
     """
     if timezone is None or not are_dates(t):
         return t
-    return t + _offsets(t, timezone, local=False)
+    return np.where(t >= FIRST_DATE, t + _offsets(t, timezone, local=False), t)
 
 
 def to_utc(clock: Floats, timezone: str | None) -> Floats:
     """Convert clock times of a zone to seconds since 1970 in UTC. An hour that occurs twice is taken as the first."""
     if timezone is None or not are_dates(clock):
         return clock
-    return clock - _offsets(clock, timezone, local=True)
+    return np.where(clock >= FIRST_DATE, clock - _offsets(clock, timezone, local=True), clock)
 
 
 def iso(second: float, timezone: str | None = None) -> str | None:
@@ -156,22 +143,23 @@ def _offsets(t: Floats, timezone: str, *, local: bool) -> Floats:
     return np.array([ahead(float(quarter)) for quarter in quarters])[place]
 
 
-# Beside ISO 8601; those that could be read either way are tried in pairs (day first, month first).
+# Beside ISO 8601, in the order in which they are tried.
 PATTERNS = (
-    ("%Y/%m/%d %H:%M:%S",),
-    ("%Y/%m/%d %H:%M",),
-    ("%d.%m.%Y %H:%M:%S",),
-    ("%d.%m.%Y %H:%M",),
-    ("%d.%m.%Y",),
-    ("%d/%m/%Y %H:%M:%S", "%m/%d/%Y %H:%M:%S"),
-    ("%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M"),
-    ("%m/%d/%Y %I:%M:%S %p",),
-    ("%d/%m/%Y", "%m/%d/%Y"),
-    ("%a %b %d %H:%M:%S %z %Y",),
+    "%Y/%m/%d %H:%M:%S",
+    "%Y/%m/%d %H:%M",
+    "%d.%m.%Y %H:%M:%S",
+    "%d.%m.%Y %H:%M",
+    "%d.%m.%Y",
+    "%m/%d/%Y %I:%M:%S %p",
+    "%a %b %d %H:%M:%S %z %Y",
 )
+# Dates with slashes do not say whether the day or the month is first: an option does.
+SLASHES = ("%d/%m/%Y %H:%M:%S", "%d/%m/%Y %H:%M", "%d/%m/%Y")
 # Numbers that are dates without signs between: 20240501 and 20240501083000.
 COMPACT = {8: "%Y%m%d", 14: "%Y%m%d%H%M%S"}
-CLOCK = r"^\s*\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*$"
+CLOCK = r"^\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?$"
+SLASHED = r"^\d{1,2}/\d{1,2}/\d{4}( \d{1,2}:\d{2}(:\d{2})?)?$"
+ISO = r"^\d{4}-\d{2}-\d{2}([ T]\d{2}(:\d{2}(:\d{2}(\.\d{1,6})?)?)?)?"
 # A zone after a time of the day.
 ZONE = r"(:\d{2}|[T ]\d{2}(\d{2}){0,2})([.,]\d+)?\s*([zZ]|[+-]\d{2}(:?\d{2}){0,2})$"
 
@@ -180,131 +168,228 @@ ZONE = r"(:\d{2}|[T ]\d{2}(\d{2}){0,2})([.,]\d+)?\s*([zZ]|[+-]\d{2}(:?\d{2}){0,2
 class Times:
     """Times of a column in seconds since 1970 in UTC, or in seconds of the day, and how the column was read.
 
-    `seconds` is None if the column could not be read. `unzoned` counts times without a zone if others have one.
+    `seconds` is None if the type of the column holds no times, and NaN where a value is none. `unzoned` counts times
+    without a zone if others have one. `unread` counts values that are not understood as times.
     """
 
     seconds: Floats | None
-    # Whether they are in UTC, whatever the clocks of the place are.
-    zoned: bool = False
     notes: tuple[str, ...] = ()
     unzoned: int = 0
+    unread: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class _Clocks:
+    """Date-times of texts or numbers as they are written, in seconds: in UTC where `zoned`, otherwise on local
+    clocks."""
+
+    seconds: Floats
+    zoned: Flags
+    notes: tuple[str, ...] = ()
 
 
 def read_times(
-    column: pa.ChunkedArray, timezone: str | None = None, date: pa.ChunkedArray | None = None
+    column: pa.ChunkedArray,
+    timezone: str | None = None,
+    date: pa.ChunkedArray | None = None,
+    *,
+    month_first: bool = False,
 ) -> Times:
     """Read the times of a column. Times without a zone are local times of `timezone`.
+
+    Each value is read by itself, so that no value changes how another one is read. `month_first` says how dates such as
+    05/04/2026 are written.
 
     >>> read_times(pa.chunked_array([["1970-01-01T01:01:00+01:00", None]])).seconds.tolist()
     [60.0, nan]
     >>> read_times(pa.chunked_array([[1700000000000]])).notes
     ('times read as milliseconds since 1970',)
     """
-    found = _clock(column, timezone)
-    clock = found.seconds
-    if clock is None or found.zoned:
-        return found
-    if date is not None:
-        day = _clock(date, timezone)
-        known = clock[np.isfinite(clock)]
-        if day.seconds is not None and not day.zoned and len(known) and known.max() < DAY:
-            clock = np.floor(day.seconds / DAY) * DAY + clock
-    return replace(found, seconds=to_utc(clock, timezone), zoned=True)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    found = _clocks(column, month_first)
+    if found is None:
+        return Times(None)
+    clock, zoned = found.seconds, found.zoned
+    if date is not None and (day := _clocks(date, month_first)) is not None:
+        with np.errstate(invalid="ignore"):
+            alone = ~zoned & ~day.zoned & (clock < DAY) & np.isfinite(day.seconds)
+        clock = np.where(alone, np.floor(day.seconds / DAY) * DAY + clock, clock)
+    known = np.isfinite(clock)
+    local = known & ~zoned & (np.nan_to_num(clock) >= FIRST_DATE)
+    if timezone is not None and local.any():
+        clock = np.where(local, to_utc(clock, timezone), clock)
+    mixed = is_text(column.type) and bool((known & zoned).any())
+    unread = _unread(column, known) if is_text(column.type) else 0
+    return Times(clock, found.notes, int(local.sum()) if mixed else 0, unread)
 
 
-def _clock(column: pa.ChunkedArray, timezone: str | None) -> Times:
-    """Return date-times as seconds. The zone is used only if some of the times name a zone."""
+def _unread(column: pa.ChunkedArray, known: Flags) -> int:
+    """Return how many texts that are not empty are no times."""
+    if known.all():
+        return 0
+    said = pc.not_equal(pc.utf8_trim_whitespace(column), "").fill_null(False).to_numpy()
+    return int(np.count_nonzero(said & ~known))
+
+
+def _clocks(column: pa.ChunkedArray, month_first: bool) -> _Clocks | None:
+    """Return date-times as they are written, or None if the type of the column holds no times."""
     kind = column.type
-    if pa.types.is_dictionary(kind):
-        return _clock(column.cast(kind.value_type), timezone)
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return _of_texts(column, timezone)
+    if is_text(kind):
+        return _of_texts(column, month_first)
     if pa.types.is_timestamp(kind) or pa.types.is_time(kind) or pa.types.is_duration(kind):
         zoned = pa.types.is_timestamp(kind) and kind.tz is not None
-        ticks = _ticks(column)
-        return Times(ticks, zoned, _days(ticks) if pa.types.is_timestamp(kind) else ())
+        return _marked(_ticks(column), zoned, days=pa.types.is_timestamp(kind))
     if pa.types.is_date(kind):
-        days = _ticks(column.cast(pa.timestamp("s")))
-        return Times(days, notes=_days(days))
-    if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind):
-        return _of_numbers(column)
-    return Times(None)
-
-
-def _of_numbers(column: pa.ChunkedArray) -> Times:
-    values: Floats = numbers_of(column.cast(pa.float64(), safe=False)).copy()
-    if pa.types.is_integer(column.type) and (compact := _compact(column)) is not None:
-        return Times(compact, notes=_days(compact))
-    unit = epoch_unit(values)
-    if unit is None:
-        # Seconds of 1970 are in UTC; those of a day have no zone.
-        return Times(values, zoned=True)
-    return Times(values / unit[1], True, (f"times read as {unit[0]} since 1970",))
-
-
-def _compact(column: pa.ChunkedArray) -> Floats | None:
-    """Read whole numbers such as 20260301, if all are dates from 1900 to 2100."""
-    low, high = (pc.min(column).as_py(), pc.max(column).as_py())
-    if low is None:
-        return None
-    for digits, pattern in COMPACT.items():
-        scale = 10 ** (digits - 8)
-        if 19000101 * scale <= low and high <= 21001231 * scale + scale - 1:
-            texts = column.cast(pa.string())
-            parsed = pc.strptime(texts, format=pattern, unit="s", error_is_null=True)
-            if parsed.null_count == column.null_count:
-                return _ticks(parsed)
+        return _marked(_ticks(column.cast(pa.timestamp("s"))), False)
+    if is_number(kind) or pa.types.is_decimal(kind):
+        return _of_numbers(numbers_of(column.cast(pa.float64(), safe=False)))
     return None
 
 
-def _of_texts(column: pa.ChunkedArray, timezone: str | None) -> Times:
-    column = pc.utf8_trim_whitespace(column)
-    column = pc.if_else(pc.equal(column, ""), None, column)
-    if column.null_count == len(column):
-        return Times(np.full(len(column), np.nan), zoned=True)
-    if _all(pc.match_substring_regex(column, NUMBER)):
-        return _of_numbers(column.cast(pa.float64()))
-    if _all(pc.match_substring_regex(column, CLOCK)):
-        return Times(_of_clocks(column))
-    for kind, zoned in ((pa.timestamp("us", "UTC"), True), (pa.timestamp("us"), False)):
-        try:
-            ticks = _ticks(column.cast(kind))
-        except pa.ArrowInvalid:
-            continue
-        return Times(ticks, zoned, _days(ticks))
-    for patterns in PATTERNS:
-        readings = {}
-        for pattern in patterns:
-            times = pc.strptime(column, format=pattern, unit="us", error_is_null=True)
-            if times.null_count == column.null_count:
-                readings[pattern] = _ticks(times)
-        if readings:
-            return _likelier(readings, "%z" in patterns[0])
-    named = pc.match_substring_regex(column, ZONE)
-    if 0 < (pc.sum(named).as_py() or 0) < len(column) - column.null_count:
-        return _mixed(column, named, timezone)
-    return _one_by_one(column)
+def _marked(seconds: Floats, zoned: bool, *, days: bool = True) -> _Clocks:
+    return _Clocks(seconds, np.full(len(seconds), zoned), _days(seconds) if days else ())
 
 
-def _mixed(column: pa.ChunkedArray, named: pa.ChunkedArray, timezone: str | None) -> Times:
-    """Read times of which only some name a zone. Times without a zone are local times of `timezone`."""
-    parts = [read_times(pc.if_else(chosen, column, None), timezone) for chosen in (named, pc.invert(named))]
-    if any(part.seconds is None for part in parts):
-        return Times(None)
-    zoned, local = (np.asarray(part.seconds) for part in parts)
-    has_zone = named.fill_null(False).to_numpy()
-    notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
-    return Times(np.where(has_zone, zoned, local), True, notes, int(np.isfinite(local).sum()))
+def _of_numbers(values: Floats) -> _Clocks:
+    """Read numbers by their size: seconds of the day or since 1970, larger units since 1970, or dates without signs."""
+    seconds, compact = values.copy(), _compact(values)
+    size = np.abs(np.nan_to_num(values))
+    notes = []
+    for number, (bound, name, per_second) in enumerate(UNITS):
+        below = UNITS[number - 1][0] if number else np.inf
+        large = (size >= bound) & (size < below) & np.isfinite(values) & np.isnan(compact)
+        if large.any():
+            seconds[large] /= per_second
+            notes.append(f"times read as {name} since 1970")
+    dates = ~np.isnan(compact)
+    # Seconds of 1970 are in UTC; those of a day have no zone.
+    return _Clocks(np.where(dates, compact, seconds), ~dates, (*notes, *_days(compact)))
 
 
-def _likelier(readings: dict[str, Floats], zoned: bool) -> Times:
-    """Return the reading of ambiguous dates that spans the shorter time, because the days of a log follow each
-    other."""
-    spans = {pattern: float(np.nanmax(t) - np.nanmin(t)) for pattern, t in readings.items()}
-    chosen = min(spans, key=lambda pattern: spans[pattern])
-    first = "day" if chosen.startswith("%d") else "month"
-    said = (f"dates read as {first} first",) if len(readings) > 1 else ()
-    return Times(readings[chosen], zoned, said + _days(readings[chosen]))
+def _compact(values: Floats) -> Floats:
+    """Read whole numbers such as 20260301 as dates from 1900 to 2100; others become NaN."""
+    found = np.full(len(values), np.nan)
+    for digits, pattern in COMPACT.items():
+        scale = 10 ** (digits - 8)
+        with np.errstate(invalid="ignore"):
+            possible = (
+                (values >= 19000101 * scale) & (values < 21010101 * scale) & (np.floor(values) == values)
+            )
+        if possible.any():
+            texts = pa.array(values[possible].astype(np.int64)).cast(pa.string())
+            parsed = pc.strptime(texts, format=pattern, unit="s", error_is_null=True)
+            found[possible] = _ticks(pa.chunked_array([parsed]))
+    return found
+
+
+def _of_texts(column: pa.ChunkedArray, month_first: bool) -> _Clocks:
+    """Read texts, each by the first of the usual forms that it has."""
+    column = pc.utf8_trim_whitespace(column).cast(pa.string())
+    for kind, zone_known in ((pa.timestamp("us", "UTC"), True), (pa.timestamp("us"), False)):
+        # Most columns have one form.
+        with suppress(pa.ArrowInvalid):
+            return _marked(_ticks(column.cast(kind)), zone_known)
+    reader = _Reader(column)
+    reader.numbers()
+    reader.take(CLOCK, _of_clocks)
+    reader.take(ISO + "$", _of_iso)
+    reader.take(ISO + r"([zZ]|[+-]\d{2}(:?\d{2})?)$", partial(_of_iso, zone="UTC"), zoned=True)
+    for pattern in PATTERNS:
+        reader.parse(pattern, zoned="%z" in pattern)
+    reader.slashes(month_first)
+    reader.rest()
+    return _Clocks(reader.seconds, reader.zoned, (*reader.notes, *_days(reader.seconds)))
+
+
+class _Reader:
+    """Texts that are read one form after the other: what is left, and what was read."""
+
+    def __init__(self, column: pa.ChunkedArray) -> None:
+        self.left = pc.if_else(pc.equal(column, ""), None, column)
+        self.seconds = np.full(len(column), np.nan)
+        self.zoned = np.zeros(len(column), dtype=np.bool_)
+        self.notes: list[str] = []
+
+    def take(self, form: str, read: Callable[[pa.ChunkedArray], Floats], *, zoned: bool = False) -> None:
+        """Read the texts that have a form."""
+        self._taken(pc.match_substring_regex(self.left, form), read, zoned)
+
+    def parse(self, pattern: str, *, zoned: bool = False) -> int:
+        """Read the texts that have a pattern of `strptime`. Returns how many have it."""
+        if self.left.null_count == len(self.left):
+            return 0
+        parsed = pc.strptime(self.left, format=pattern, unit="us", error_is_null=True)
+        found = pc.is_valid(parsed)
+        self._taken(found, lambda _: _ticks(parsed.drop_null()), zoned)
+        return int(pc.sum(found).as_py() or 0)
+
+    def slashes(self, month_first: bool) -> None:
+        """Read dates with slashes. That most of them are no dates is an error: then the option is wrong."""
+        slashed = pc.match_substring_regex(self.left, SLASHED).fill_null(False)
+        many = int(pc.sum(slashed).as_py() or 0)
+        if not many:
+            return
+        sample = self.left.filter(slashed)[0].as_py()
+        patterns = [pattern.replace("%d/%m", "%m/%d") if month_first else pattern for pattern in SLASHES]
+        read = sum(self.parse(pattern) for pattern in patterns)
+        first = "month" if month_first else "day"
+        if 2 * read < many:
+            other = "without --month-first" if month_first else "month_first (--month-first)"
+            raise NothingUsable(
+                f"most dates such as {sample} are no dates with the {first} first: read them {other}"
+                if month_first
+                else f"most dates such as {sample} are no dates with the day first: say {other}"
+            )
+        self.notes.append(f"dates such as {sample} read as {first} first")
+
+    def numbers(self) -> None:
+        """Read texts of numbers."""
+        these = pc.match_substring_regex(self.left, NUMBER).fill_null(False).to_numpy()
+        if these.any():
+            found = _of_numbers(numbers_of(self.left.filter(pa.array(these)).cast(pa.float64())))
+            self._store(these, found.seconds)
+            self.zoned[these] = found.zoned
+            self.notes += found.notes
+
+    def rest(self) -> None:
+        """Read what is left by Python's own parser."""
+        known = {text: _moment(text) for text in pc.unique(self.left).to_pylist() if text is not None}
+        if not known:
+            return
+        for number, text in enumerate(self.left.to_pylist()):
+            found = known.get(text)
+            if found is not None:
+                self.seconds[number], self.zoned[number] = found
+
+    def _taken(self, these: pa.ChunkedArray, read: Callable[[pa.ChunkedArray], Floats], zoned: bool) -> None:
+        chosen = these.fill_null(False).to_numpy()
+        if chosen.any():
+            self.zoned[chosen] = zoned
+            self._store(chosen, read(self.left.filter(pa.array(chosen))))
+
+    def _store(self, chosen: Flags, seconds: Floats) -> None:
+        self.seconds[chosen] = seconds
+        self.left = pc.if_else(pa.chunked_array([pa.array(chosen)]), None, self.left)
+
+
+def _of_iso(column: pa.ChunkedArray, zone: str | None = None) -> Floats:
+    try:
+        return _ticks(column.cast(pa.timestamp("us", zone)))
+    except pa.ArrowInvalid:
+        # Some are no dates, such as the 31st of February.
+        return np.array(
+            [np.nan if (found := _moment(text)) is None else found[0] for text in column.to_pylist()]
+        )
+
+
+def _moment(text: str) -> tuple[float, bool] | None:
+    """Return the seconds of a date, and whether it names a zone; or None if it is no date."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment.replace(tzinfo=moment.tzinfo or UTC).timestamp(), moment.tzinfo is not None
 
 
 def _of_clocks(column: pa.ChunkedArray) -> Floats:
@@ -312,30 +397,11 @@ def _of_clocks(column: pa.ChunkedArray) -> Floats:
     parts = pc.split_pattern(column, ":").to_pylist()
     return np.array(
         [
-            np.nan
-            if part is None
-            else sum(float(value) * 60**power for value, power in zip(part, (2, 1, 0), strict=False))
+            sum(float(value) * 60**power for value, power in zip(part, (2, 1, 0), strict=False))
             for part in parts
         ],
         dtype=np.float64,
     )
-
-
-def _one_by_one(column: pa.ChunkedArray) -> Times:
-    """Read dates of several formats in one column, each by Python's own parser. All dates or none must name a zone."""
-    texts = pc.unique(column).to_pylist()
-    try:
-        known = {text: datetime.fromisoformat(text) for text in texts if text is not None}
-    except ValueError:
-        return Times(None)
-    zoned = {moment.tzinfo is not None for moment in known.values()}
-    if len(zoned) > 1:
-        return Times(None)
-    seconds = {
-        text: moment.replace(tzinfo=moment.tzinfo or UTC).timestamp() for text, moment in known.items()
-    }
-    values = np.array([seconds.get(text, np.nan) for text in column.to_pylist()], dtype=np.float64)
-    return Times(values, zoned == {True}, _days(values))
 
 
 def _days(t: Floats) -> tuple[str, ...]:
@@ -355,7 +421,3 @@ def _ticks(column: pa.ChunkedArray) -> Floats:
         whole = pc.divide(whole, 1000)
     values: Floats = numbers_of(whole.cast(pa.float64(), safe=False)) / per_second
     return values
-
-
-def _all(matches: pa.ChunkedArray) -> bool:
-    return bool(pc.all(matches, skip_nulls=True).as_py())

@@ -50,8 +50,8 @@ class Trajectories:
     Trajectory `k` has the points from `offsets[k]` to `offsets[k + 1] - 1`.
 
     - `x`, `y`: the coordinates of each point.
-    - `t`: the time of each point in seconds since 1970 in UTC. If all times are below 172,800 (two days), they are
-      seconds since local midnight.
+    - `t`: the time of each point in seconds since 1970 in UTC. Times below 172,800 (two days) are seconds since local
+      midnight. NaN means that the time of a point is missing.
     - `timezone`: the local time zone; None means UTC.
     - `crs`: the coordinate system, such as "EPSG:4326"; None means plane coordinates.
     - `ids`: the identifier of each trajectory in its data set.
@@ -155,9 +155,8 @@ class Trajectories:
         parts = [f"{len(self):,} {trajectories}", f"{self.points:,} point{'' if self.points == 1 else 's'}"]
         if self.user is not None:
             parts.append(f"of {len(np.unique(self.users)):,} users")
-        parts.append(
-            "no times" if self.t is None else "with dates" if self.has_dates else "with times of day"
-        )
+        timed = self.t is not None and not np.isnan(self.t).all()
+        parts.append("no times" if not timed else "with dates" if self.has_dates else "with times of day")
         parts.append(self.crs or "coordinate system not known")
         if self.provenance is not None:
             parts.append(f"synthetic, epsilon {self.provenance.get('epsilon', 'not said')}")
@@ -185,6 +184,10 @@ class Trajectories:
     def has_dates(self) -> bool:
         """Whether times have a date: True for seconds since 1970, False for seconds of a day."""
         return are_dates(self.t)
+
+    def with_all_times(self) -> Trajectories:
+        """Return the set without times, unless each point has one."""
+        return self if self.t is None or np.isfinite(self.t).all() else replace(self, t=None)
 
     @property
     def points(self) -> int:

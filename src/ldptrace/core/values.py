@@ -6,6 +6,7 @@ long.
 from __future__ import annotations
 
 from contextlib import suppress
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,22 @@ class _Functions:
 
 
 pc: Any = _Functions()
+
+
+def text_of(value: object) -> str | None:
+    """Return a number or a text of a document as a text, a date as its ISO form, and None for anything else.
+
+    >>> text_of(60), text_of("60"), text_of(True)
+    ('60.0', '60', None)
+    """
+    if isinstance(value, bool) or not isinstance(value, str | int | float | date):
+        return None
+    if isinstance(value, str | date):
+        return value if isinstance(value, str) else value.isoformat()
+    try:
+        return repr(float(value))
+    except OverflowError:
+        return "inf" if value > 0 else "-inf"
 
 
 def column_of(values: NDArray[Any]) -> pa.Array:
@@ -89,8 +106,9 @@ def numbers(column: pa.ChunkedArray, name: str, place: str = "row", first: int =
     """
     kind = column.type
     if is_text(kind):
-        if 2 * (pc.sum(pc.match_substring_regex(column, DECIMAL_COMMA)).as_py() or 0) > len(column):
-            column = pc.replace_substring(column, ",", ".")
+        comma = pc.match_substring_regex(column, DECIMAL_COMMA).fill_null(False)
+        if pc.any(comma).as_py():
+            column = pc.if_else(comma, pc.replace_substring(column, ",", "."), column)
         good = pc.match_substring_regex(column, NUMBER).fill_null(True)
         if 2 * (pc.sum(good).as_py() or 0) < len(column):
             row = pc.index(good, False).as_py()
@@ -110,18 +128,29 @@ def points(column: pa.ChunkedArray, name: str) -> tuple[Floats, Floats, str | No
     kind = column.type
     if not is_text(kind):
         raise NothingUsable(f"column {name} must hold points as WKT or GeoJSON, it holds {kind}")
-    for pattern, crs in ((WKT_POINT, None), (JSON_POINT, WGS84)):
-        found = pc.extract_regex(column, pattern)
-        if 2 * found.null_count > len(column):
-            continue
-        x, y = (pc.struct_field(found, axis).cast(pa.float64()).to_numpy() for axis in ("x", "y"))
-        if pattern is WKT_POINT:
-            srids = pc.unique(pc.struct_field(found, "srid")).drop_null().to_pylist()
-            named = [srid for srid in srids if srid]
-            crs = f"EPSG:{named[0]}" if len(named) == 1 else None
-        return x, y, crs
+    text, document = (pc.extract_regex(column, pattern) for pattern in (WKT_POINT, JSON_POINT))
+    known = len(column) - sum(pc.sum(pc.is_valid(found)).as_py() or 0 for found in (text, document))
+    if 2 * known <= len(column):
+        x, y = (
+            pc.coalesce(
+                *(pc.struct_field(found, axis).cast(pa.float64()) for found in (text, document))
+            ).to_numpy()
+            for axis in "xy"
+        )
+        return x, y, _stated(text, document)
     sample = column.drop_null()[0].as_py() if column.null_count < len(column) else None
     raise NothingUsable(f"column {name} must hold points as WKT or GeoJSON, it holds {str(sample)[:60]!r}")
+
+
+def _stated(text: pa.ChunkedArray, document: pa.ChunkedArray) -> str | None:
+    """Return the coordinate system that points written as WKT or GeoJSON name. It must be the same for all of them."""
+    srids = pc.struct_field(text.drop_null(), "srid")
+    named = {f"EPSG:{srid}" if srid else None for srid in pc.unique(srids).to_pylist()}
+    named |= {WGS84} if document.null_count < len(document) else set()
+    if len(named) > 1:
+        systems = ", ".join(sorted(str(name or "none") for name in named))
+        raise NothingUsable(f"points name different coordinate systems: {systems}")
+    return next(iter(named), None)
 
 
 def lists_of_numbers(column: pa.ChunkedArray, name: str) -> Floats:

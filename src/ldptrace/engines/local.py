@@ -127,11 +127,11 @@ class Files(Crowd):
 
     @property
     def timezone(self) -> str | None:
-        return self._first.timezone
+        return self.batches.timezone
 
     @property
     def timed(self) -> bool:
-        return self._first.t is not None and bool(np.isfinite(self._first.t).any())
+        return self.batches.timed
 
     @property
     def provenance(self) -> Mapping[str, Any] | None:
@@ -143,7 +143,7 @@ class Files(Crowd):
 
     @cached_property
     def _first(self) -> Trajectories:
-        """One trajectory, which shows whether there are times: all trajectories have times, or none has."""
+        """One trajectory with times, which shows whether they have dates."""
         return self.batches.first()
 
     @property

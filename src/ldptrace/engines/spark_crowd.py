@@ -90,7 +90,8 @@ class SparkCrowd(Crowd):
         csv = reading.format == "csv" or source.endswith((".csv", ".tsv", ".csv.gz"))
         reader = spark.session.read
         with known_to_spark(source):
-            frame = reader.csv(source, header=True, inferSchema=True) if csv else reader.parquet(source)
+            # The values of a column must not decide how others are read, so they are read as texts.
+            frame = reader.csv(source, header=True) if csv else reader.parquet(source)
         columns = find_columns(frame.columns, reading.names)
         if columns.x is None or columns.y is None:
             raise InputError(
@@ -114,7 +115,7 @@ class SparkCrowd(Crowd):
             self._groups = groups_of(len(self._split.tasks))
         self._spark = spark
         self.user = columns.user
-        self._frame, self._id, self._t = frame, columns.id, columns.t
+        self._frame, self._id = frame, columns.id
         self._crs = reading.crs or said.get("crs") or columns.crs
         self._zone = reading.timezone or said.get("timezone")
         self._promise = said.get("promise")
@@ -156,24 +157,21 @@ class SparkCrowd(Crowd):
 
     @property
     def timed(self) -> bool:
-        return self._times[0]
+        """Whether there is a column of times, by the columns and their types alone."""
+        from pyspark.sql.pandas.types import to_arrow_schema
 
-    @property
-    def dated(self) -> bool:
-        return self._times[1]
+        return self._parse(to_arrow_schema(self._frame.schema).empty_table()).trajectories.t is not None
 
     @cached_property
-    def _times(self) -> tuple[bool, bool]:
-        """Whether the first rows have times, and whether the times have dates. An executor looks; the rows stay
-        there."""
-        if self._t is None:
-            return False, False
-        look, few = partial(_has_times, self._parse), self._frame.limit(64)
+    def dated(self) -> bool:
+        """Whether times of the first rows have dates. An executor looks; the rows stay there."""
+        if not self.timed:
+            return False
+        look, few = partial(_has_dates, self._parse), self._frame.limit(64)
         if self._split is not None:
             few = self._spark.session.range(0, 1, 1, 1)
-            look = partial(_first_has_times, self._split.tasks, self._parse)
-        found = mapped(few, look, "timed boolean, dated boolean").collect()
-        return any(row.timed for row in found), any(row.dated for row in found)
+            look = partial(_first_has_dates, self._split.tasks, self._parse)
+        return any(row.dated for row in mapped(few, look, "dated boolean").collect())
 
     def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
         whose = unit_of(unit, self.user)
@@ -289,23 +287,23 @@ def _trajectories(reading: Reading, table: pa.Table, *, with_user: bool = False)
     return clean(parsed, reading, whole=False)
 
 
-def _has_times(
+def _has_dates(
     parse: Callable[[pa.Table], Parsed], batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         if batch.num_rows:
             t = parse(pa.Table.from_batches([batch])).trajectories.t
-            yield pa.RecordBatch.from_pydict({"timed": [t is not None], "dated": [are_dates(t)]})
+            yield pa.RecordBatch.from_pydict({"dated": [are_dates(t)]})
 
 
-def _first_has_times(
+def _first_has_dates(
     tasks: Sequence[tuple[Piece, ...]],
     parse: Callable[[pa.Table], Parsed],
     batches: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
-    """Whether the first rows of all have times."""
+    """Whether times of the first rows of all have dates."""
     for table in islice(_own_files(tasks, batches), 1):
-        yield from _has_times(parse, iter(table.slice(0, 64).to_batches()))
+        yield from _has_dates(parse, iter(table.slice(0, 64).to_batches()))
 
 
 class _Task:

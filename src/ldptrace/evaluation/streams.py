@@ -68,6 +68,7 @@ class Departures:
 
     @staticmethod
     def of(trips: Trajectories) -> Departures:
+        trips = trips.with_all_times()
         if trips.t is None or len(trips) == 0:
             return Departures()
         return Departures((trips.t[trips.offsets[:-1]],), float(trips.t[trips.offsets[1:] - 1].max()))

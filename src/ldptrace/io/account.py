@@ -278,6 +278,7 @@ def of_table(table: pa.Table, reading: Reading, *, place: str = "row", first: in
         names=reading.names,
         timezone=reading.timezone,
         single=reading.single,
+        month_first=reading.month_first,
         place=place,
         first=first,
     )

@@ -18,6 +18,7 @@ import pyarrow as pa
 from ldptrace.core.arrays import Ints
 from ldptrace.core.columns import find_columns
 from ldptrace.core.reading import Reading
+from ldptrace.core.tables import named
 from ldptrace.core.values import numbers_of, pc
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io.account import Account, Owners, Parsed, naming, of_table
@@ -148,7 +149,7 @@ def _assembled(part: Path, reading: Reading, piece: int) -> tuple[Path, Parsed]:
         table = pa.ipc.open_stream(file).read_all()
     part.unlink()
     columns = find_columns(table.column_names, reading.names)
-    known = pc.is_valid(table[columns.id])
+    known = pa.array(named(table, columns))
     rows = table[ROW].filter(known).to_numpy()
     # Users may count their own trips: a trip is known by both.
     codes = np.zeros(len(rows), dtype=np.int64)

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,7 +36,7 @@ MEMORY = 1 << 29
 # Bytes of a batch at most, and batches that wait where few threads work: fresh memory takes longer to get than points
 # to read, so batches are small, and what they took is used again.
 BATCH, WAITING = 1 << 23, 8
-# Trajectories that tell whether there are times.
+# Trajectories that tell whether times have dates.
 FEW = 64
 
 
@@ -114,13 +114,27 @@ class Batches:
             self._cleaned(self.files[0], pa.concat_tables(tables, promote_options="permissive"), whole=True)
         raise NothingUsable(f"{self.source}: there are no trajectories in it")
 
+    @cached_property
+    def timed(self) -> bool:
+        """Whether there is a column of times, by the columns and their types alone."""
+        schema = self._schema()
+        return of_table(schema.empty_table(), self.reading).trajectories.t is not None
+
+    def _schema(self) -> pa.Schema:
+        path = self.files[0]
+        with naming(path):
+            if path.suffix != ".arrow":
+                return pq.read_schema(path).remove_metadata()
+            with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as reader:
+                return reader.schema
+
     def first(self) -> Trajectories:
-        """Return the first trajectory that has points."""
+        """Return the first trajectory that has points and a time."""
         found = (self._cleaned(*table).trajectories for table in self._tables(FEW, self.share))
-        return next(
-            (batch.take(np.flatnonzero(batch.sizes)[:1]) for batch in found if batch.points),
-            Trajectories.concat([]),
-        )
+        for batch in found:
+            if batch.t is not None and len(known := np.flatnonzero(np.isfinite(batch.t))):
+                return batch.take([np.searchsorted(batch.offsets, known[0], side="right") - 1])
+        return Trajectories.concat([])
 
     def _tables(self, rows: int, most: int) -> Iterator[tuple[Path, pa.Table]]:
         """Yield tables with one row per trajectory, each with its file."""

@@ -12,7 +12,7 @@ from ldptrace.core.outside import fixes_outside, missed, within
 from ldptrace.core.ragged import Mask
 from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.core.words import by_reason, count, total
+from ldptrace.core.words import by_reason, total
 from ldptrace.errors import InputError, NothingUsable
 from ldptrace.io.account import Parsed
 from ldptrace.protocol.grid import Bounds
@@ -25,16 +25,14 @@ FASTEST = 340.0
 def clean(parsed: Parsed, reading: Reading, *, whole: bool = True) -> Parsed:
     """Omit points that are not numbers, trajectories that are too short, and what lies outside the bounds.
 
-    If nothing is left, that is an error. If some times are missing, all times are omitted. For a part of the data,
-    neither applies, because the other parts are not known.
+    If nothing is left, that is an error, but not for a part of the data, because the other parts are not known. What
+    one trajectory holds never changes what is kept of another one.
     """
     if len(parsed.trajectories) == 0:
         if not whole:
             return parsed
         reasons = by_reason(parsed.dropped or parsed.dropped_points)
         raise NothingUsable(f"there are no trajectories in it{': ' + reasons if reasons else ''}")
-    if whole:
-        parsed = _all_times_or_none(parsed)
     parsed = _usable(parsed, reading.min_points)
     trajectories = parsed.trajectories
     if whole and trajectories.points == 0 and (parsed.dropped or parsed.dropped_points):
@@ -51,7 +49,13 @@ def clean(parsed: Parsed, reading: Reading, *, whole: bool = True) -> Parsed:
 
 def doubts(trajectories: Trajectories) -> dict[str, int]:
     """Count points and steps that look wrong, by kind. They are kept."""
-    found = {"points at 0,0": 0, "points with the time and place of the one before": _repeats(trajectories)}
+    found = {
+        "points at 0,0": 0,
+        "points without a time": 0
+        if trajectories.t is None
+        else int(np.count_nonzero(np.isnan(trajectories.t))),
+        "points with the time and place of the one before": _repeats(trajectories),
+    }
     if trajectories.is_geographic:
         found["points at 0,0"] = int(np.count_nonzero((trajectories.x == 0) & (trajectories.y == 0)))
         found[f"steps faster than {3.6 * FASTEST:,.0f} km/h"] = _jumps(trajectories)
@@ -80,17 +84,6 @@ def _jumps(trajectories: Trajectories) -> int:
     ends = np.stack([far, far + 1])
     lengths = step_lengths(x[ends], y[ends], trajectories.crs)[0]
     return int(np.count_nonzero(lengths > FASTEST * (t[far + 1] - t[far])))
-
-
-def _all_times_or_none(parsed: Parsed) -> Parsed:
-    trajectories = parsed.trajectories
-    if trajectories.t is None or np.isfinite(trajectories.t).all():
-        return parsed
-    missing = int(np.count_nonzero(~np.isfinite(trajectories.t)))
-    notes = parsed.notes
-    if missing < trajectories.points:
-        notes += (f"times omitted, because {count(missing, 'point')} of {trajectories.points:,} have none",)
-    return replace(parsed, trajectories=replace(trajectories, t=None), notes=notes)
 
 
 def _usable(parsed: Parsed, min_points: int) -> Parsed:

@@ -42,6 +42,7 @@ def read(
     user: str | None = None,
     timezone: str | None = None,
     split_gap: float | None = None,
+    month_first: bool = False,
 ) -> Trajectories:
     """Read trajectories from a file, a folder or archive of files in one format, or standard input ("-").
 
@@ -52,14 +53,16 @@ def read(
     - `crs`: the coordinate system, such as "EPSG:4326".
     - `timezone`: the time zone of times that do not state a zone, and of hours of the day; by default the zone that
       the file states.
+    - `month_first`: whether dates such as 05/04/2026 begin with the month; by default the day is first.
     - `split_gap`: cut a trajectory between two points that are more than this many seconds apart.
     - `min_points`: omit trajectories with fewer points than this.
     - `bounds`: a rectangle (x0, y0, x1, y1).
     - `outside`: what happens to trips that leave the bounds. "cut" (the default) cuts them at the border, "drop" omits
       them, and "clamp" moves their outer points to the border.
 
-    Points without valid coordinates are omitted. A trajectory without points is kept, as a device without a trip. The
-    function `ldptrace.io.read_with_account` also returns how many points and trajectories were omitted, and why.
+    Points without valid coordinates are omitted. A trajectory without points is kept, as a device without a trip. If
+    the file has a column of times, a missing time is NaN. The function `ldptrace.io.read_with_account` also returns how
+    many points and trajectories were omitted, and why.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -70,7 +73,7 @@ def read(
     ([7], 2, 'EPSG:4326')
     """
     names = Names(x, y, t, id, user)
-    reading = Reading(format, crs, names, timezone, bounds, outside, min_points, split_gap)
+    reading = Reading(format, crs, names, timezone, bounds, outside, min_points, split_gap, month_first)
     return read_with_account(path, reading)[0]
 
 
@@ -95,6 +98,16 @@ def read_with_account(path: Any, reading: Reading | None = None) -> tuple[Trajec
     return kept, Account.of(name, kind, parsed)
 
 
+def refuse_guessed_users(found: Trajectories, account: Account, reading: Reading) -> None:
+    """Raise an error if single trajectories decided that a property names users, because the file has no columns."""
+    kind = formats.FORMATS.get(account.format)
+    if kind is not None and kind.holds_users and found.user is not None and reading.names.user is None:
+        raise InputError(
+            f"{account.source}: a {kind.name} file has no columns, so say whose trips these are: {found.user} names "
+            f"users (--user {found.user}), or each trip counts (--unit trip)"
+        )
+
+
 def write(trajectories: Any, path: PathLike, *, format: str | None = None) -> None:
     """Write trajectories, or a data frame of trajectories, to a file.
 
@@ -105,6 +118,12 @@ def write(trajectories: Any, path: PathLike, *, format: str | None = None) -> No
     if not isinstance(trajectories, Trajectories):
         trajectories = trajectories_of(trajectories)
     kind = formats.for_writing(target, format)
+    if trajectories.with_all_times().t is not trajectories.t:
+        if np.isfinite(trajectories.t).any():
+            missing = count(int(np.count_nonzero(~np.isfinite(trajectories.t))), "point")
+            said = f"times omitted, because {missing} of {trajectories.points:,} have none"
+            warnings.warn(said, DataWarning, stacklevel=2)
+        trajectories = trajectories.with_all_times()
     for name in ("x", "y", "t"):
         values = getattr(trajectories, name)
         if values is not None and len(values) and not np.isfinite([values.min(), values.max()]).all():
@@ -120,14 +139,17 @@ def write(trajectories: Any, path: PathLike, *, format: str | None = None) -> No
             write_beside(target, None if kind.holds_promise else trajectories.provenance)
 
 
-def trajectories_of(data: Any, reading: Reading | None = None) -> Trajectories:
+def trajectories_of(data: Any, reading: Reading | None = None, *, private: bool = False) -> Trajectories:
     """Get trajectories from any input: trajectories, a data frame, an Arrow table, or the name of a file.
 
-    Omitted data gives a warning with the same text as the account of a command.
+    Omitted data gives a warning with the same text as the account of a command. For a simulation of devices the data is
+    `private`, and nothing about all of it may be decided by single trajectories.
     """
     if isinstance(data, Trajectories) and data.points == 0:
         return data
     found, account = read_with_account(data, reading)
+    if private:
+        refuse_guessed_users(found, account, reading or Reading())
     omitted = account.omitted()
     said = [
         account.mostly_lost(),
@@ -142,7 +164,8 @@ def trajectories_of(data: Any, reading: Reading | None = None) -> Trajectories:
 
 def _from_path(source: Path, reading: Reading) -> tuple[Path, str, str, Parsed]:
     with files_of(source, reading.format) as (kind, files):
-        if reading.names != Names() and not kind.tabular:
+        given = replace(reading.names, user=None) if kind.holds_users else reading.names
+        if given != Names() and not kind.tabular:
             raise InputError(f"{source}: only tables have columns to name, and this is {kind.name}")
         if len(files) == 1 and files[0].stat().st_size == 0:
             raise NothingUsable(f"{source}: the file is empty")

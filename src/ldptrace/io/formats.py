@@ -51,6 +51,8 @@ class Format:
     holds_promise: bool = False
     # Whether it is a table, whose columns can be named.
     tabular: bool = False
+    # Whether its trajectories have properties, one of which may name the user.
+    holds_users: bool = False
     # Whether a trajectory without points has a place in it.
     holds_empty: bool = True
 
@@ -86,15 +88,18 @@ FORMATS = {
         Format("geolife", (".plt",), "logs.read_geolife"),
         Format("tdrive", (".txt",), "logs.read_tdrive"),
         Format("gpx", (".gpx",), "gpx.read", "gpx.writer"),
-        Format("kml", (".kml", ".kmz"), "kml.read"),
+        Format("kml", (".kml", ".kmz"), "kml.read", holds_users=True),
         Format("geopackage", (".gpkg",), "vector.read", tabular=True),
         Format("shapefile", (".shp",), "vector.read", tabular=True),
         Format("google", (), "google.read"),
-        Format("trips", (".trips.geojson",), "geojson.read", "geojson.trips_writer", holds_promise=True),
-        Format(
-            "mfjson", (".mfjson", ".mf.json"), "geojson.read", "geojson.moving_writer", holds_promise=True
+        *(
+            Format(name, extensions, "geojson.read", writer, holds_promise=True, holds_users=True)
+            for name, extensions, writer in (
+                ("trips", (".trips.geojson",), "geojson.trips_writer"),
+                ("mfjson", (".mfjson", ".mf.json"), "geojson.moving_writer"),
+                ("geojson", (".geojson", ".json"), "geojson.writer"),
+            )
         ),
-        Format("geojson", (".geojson", ".json"), "geojson.read", "geojson.writer", holds_promise=True),
     )
 }
 EXTENSIONS = {extension: kind for kind in FORMATS.values() for extension in kind.extensions}

@@ -26,7 +26,7 @@ from ldptrace.core.crs import WGS84
 from ldptrace.core.reading import Reading
 from ldptrace.core.times import Times, read_times
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.core.values import pc, split_ids
+from ldptrace.core.values import pc, split_ids, text_of
 from ldptrace.errors import FormatError, InputError, NothingUsable
 from ldptrace.io import google
 from ldptrace.io.account import Parsed, each, of_table, unzoned
@@ -40,7 +40,11 @@ ASIDE = (TIMES, "coordTimes", "datetimes")
 
 
 def read_file(path: Path, reading: Reading) -> Parsed:
-    """Read the lines of a FeatureCollection, a Feature or a geometry. Other geometries are only counted."""
+    """Read the lines of a FeatureCollection, a Feature or a geometry.
+
+    Each feature is at least one trajectory, whatever its geometry is: a point is a trajectory of one point, and other
+    geometries, or none, make a trajectory without points.
+    """
     data = read_bytes(path)
     if google.is_history(data):
         return google.of_bytes(data, reading)
@@ -52,25 +56,36 @@ def read_file(path: Path, reading: Reading) -> Parsed:
     times: list[Json] = []
     owners: list[int] = []
     others: Counter[str] = Counter()
+    points = 0
     for number, feature in enumerate(features):
         try:
             for line, line_times in _lines(feature):
                 lines.append(line)
-                times.extend(line_times if len(line_times) == len(line) else [None] * len(line))
+                times.extend(line_times if len(line_times) == len(line) else _fourth(line))
                 owners.append(number)
         except (AttributeError, KeyError, TypeError):
             raise NothingUsable(_broken(number)) from None
+        kind = (feature.get("geometry") or {}).get("type", "missing")
+        points += kind == "Point" and ID not in (feature.get("properties") or {})
         if not owners or owners[-1] != number:
-            others[f"geometry is {(feature.get('geometry') or {}).get('type', 'missing')}"] += 1
-    if not lines and others:
+            others[f"features whose geometry is {kind}"] += 1
+            lines.append([])
+            owners.append(number)
+    if others.total() == len(features) > 0:
         raise NothingUsable(f"there are no lines in it, only: {', '.join(others)}")
+    if 2 * points > len(features):
+        raise NothingUsable(
+            f"{points:,} of {len(features):,} features are points and the others are not: a file has either points or "
+            "lines"
+        )
     x, y = (_axis(lines, owners, axis) for axis in (0, 1))
     ids, extra = _columns([features[owner] for owner in owners])
-    if all(time is None for time in times) and lines:
-        times = _fourth(lines)
-    found = _times(times, reading.timezone)
+    found = _times(times, reading)
     t = found.seconds
-    user = next((name for name in extra.column_names if name in USER_NAMES), None) if extra else None
+    names = extra.column_names if extra else []
+    user = reading.names.user or next((name for name in names if name in USER_NAMES), None)
+    if user is not None and user not in names:
+        raise InputError(f"no feature has a property {user!r} for user")
     return Parsed(
         Trajectories(
             x,
@@ -85,9 +100,8 @@ def read_file(path: Path, reading: Reading) -> Parsed:
             provenance=from_document(document.get(KEY)),
         ),
         rows=len(features),
-        dropped=dict(others),
         notes=found.notes,
-        doubts=unzoned(found.unzoned, reading),
+        doubts=dict(others) | unzoned(found.unzoned, reading),
     )
 
 
@@ -185,7 +199,7 @@ def _features(document: Json) -> list[Json]:
     if kind in {"LineString", "MultiLineString"}:
         return [{"geometry": document}]
     if kind in {"Point", "MultiPoint", "Polygon", "MultiPolygon", "GeometryCollection"}:
-        raise NothingUsable(f"there are no lines in it, only: geometry is {kind}")
+        raise NothingUsable(f"there are no lines in it, only: features whose geometry is {kind}")
     raise FormatError("expected a GeoJSON FeatureCollection, Feature, LineString or MultiLineString")
 
 
@@ -205,7 +219,7 @@ def _lines(feature: Json) -> Iterator[tuple[list[Json], list[Json]]]:
     elif geometry["type"] == "MultiLineString":
         for number, line in enumerate(geometry["coordinates"]):
             yield line, times[number] if number < len(times) and isinstance(times[number], list) else []
-    elif geometry["type"] == "Point" and ID in about:
+    elif geometry["type"] == "Point":
         # This is how a trajectory of one point is written: a line needs two.
         yield [geometry["coordinates"]], times
 
@@ -236,17 +250,17 @@ def _broken(number: int) -> str:
     return f"feature {number + 1}: a line needs coordinates [[x,y],[x,y],...]"
 
 
-def _fourth(lines: list[Json]) -> list[Json]:
-    """Return the fourth value of every point as times, or None if some point has no fourth value."""
-    if all(isinstance(point, list) and len(point) >= 4 for line in lines for point in line):
-        return [point[3] for line in lines for point in line]
-    return []
+def _fourth(line: list[Json]) -> list[Json]:
+    """Return the fourth value of every point of a line as its times, or no times if some point has none."""
+    if all(isinstance(point, list) and len(point) >= 4 for point in line):
+        return [point[3] for point in line]
+    return [None] * len(line)
 
 
-def _times(values: list[Json], timezone: str | None) -> Times:
-    if all(value is None for value in values):
-        return Times(None)
-    return read_times(pa.chunked_array([_column(values)]), timezone)
+def _times(values: list[Json], reading: Reading) -> Times:
+    """Read times, each by itself. Any feature may have some, so there are times in any case, perhaps all missing."""
+    column = pa.chunked_array([pa.array(list(map(text_of, values)), pa.string())])
+    return read_times(column, reading.timezone, month_first=reading.month_first)
 
 
 def _only_points(features: list[Json]) -> bool:

@@ -1,4 +1,4 @@
-"""GPX: every segment of every track is one trajectory."""
+"""GPX: every segment of every track is one trajectory; a track without segments is one without points."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def read_file(path: Path, _: Reading) -> Parsed:
             np.array(document.x),
             np.array(document.y),
             ragged.offsets_of(sizes),
-            t=None if np.isnan(t).all() else t,
+            t=t,
             ids=numbers if known else None,
             crs=WGS84,
         ),
@@ -86,7 +86,7 @@ class _Gpx(Document):
         self.numbers: list[int] = []
         self.others = 0
         self._number = -1
-        self._segment_start = 0
+        self._segment_start = self._segments = 0
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         if name == "trkpt":
@@ -100,7 +100,7 @@ class _Gpx(Document):
             self.y.append(lat)
             self.t.append(float("nan"))
         elif name == "trk":
-            self._number = -1
+            self._number, self._segments = -1, len(self.sizes)
         elif name == "trkseg":
             self._segment_start = len(self.x)
         elif name in {"wpt", "rtept"}:
@@ -112,8 +112,13 @@ class _Gpx(Document):
         elif name == "number" and outer == "trk" and NUMBER.fullmatch(self.text):
             self._number = int(self.text)
         elif name == "trkseg":
-            self.sizes.append(len(self.x) - self._segment_start)
-            self.numbers.append(self._number)
+            self._add(len(self.x) - self._segment_start)
+        elif name == "trk" and len(self.sizes) == self._segments:
+            self._add(0)
+
+    def _add(self, size: int) -> None:
+        self.sizes.append(size)
+        self.numbers.append(self._number)
 
 
 def _epoch(text: str) -> float:

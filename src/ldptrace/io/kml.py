@@ -14,9 +14,9 @@ from ldptrace.core import ragged
 from ldptrace.core.columns import USER_NAMES
 from ldptrace.core.crs import WGS84
 from ldptrace.core.reading import Reading
-from ldptrace.core.times import Times, read_times
+from ldptrace.core.times import read_times
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.errors import FormatError, NothingUsable
+from ldptrace.errors import FormatError, InputError, NothingUsable
 from ldptrace.io.account import Parsed, each, unzoned
 from ldptrace.io.text import read_bytes
 from ldptrace.io.xml import Document
@@ -27,14 +27,18 @@ LARGEST = 1 << 32
 
 
 def read_file(path: Path, reading: Reading) -> Parsed:
-    """Read lines and tracks. Points and areas are only counted."""
+    """Read lines and tracks. A placemark with other geometries, or none, is a trajectory without points."""
     document = _Kml()
     document.parse(_content(path))
-    times = Times(None)
-    if any(moment is not None for moment in document.moments):
-        times = read_times(pa.chunked_array([pa.array(document.moments, pa.string())]), reading.timezone)
+    if not document.x:
+        raise NothingUsable("there are no lines in it")
+    moments = pa.chunked_array([pa.array(document.moments, pa.string())])
+    times = read_times(moments, reading.timezone, month_first=reading.month_first)
     about = [document.about[place] for place in document.owners]
     names = dict.fromkeys(name for row in about for name in row)
+    user = reading.names.user or next((name for name in names if name in USER_NAMES), None)
+    if user is not None and user not in names:
+        raise InputError(f"no placemark has data {user!r} for user")
     others = [f"{document.others:,} points and areas are no lines"] if document.others else []
     extra = pa.table({name: pa.array([row.get(name) for row in about], pa.string()) for name in names})
     return Parsed(
@@ -45,7 +49,7 @@ def read_file(path: Path, reading: Reading) -> Parsed:
             t=times.seconds,
             crs=WGS84,
             extra=extra if names else None,
-            user=next((name for name in names if name in USER_NAMES), None),
+            user=user,
             timezone=None if times.seconds is None else reading.timezone,
         ),
         rows=len(document.sizes),
@@ -116,6 +120,8 @@ class _Kml(Document):
             self._when.append(self.text)
         elif name == "Track":
             self._times()
+        elif name == "Placemark" and (not self.owners or self.owners[-1] != len(self.about) - 1):
+            self._begin()
         elif outer == "Placemark" and name == NAME and self.text.strip():
             self.about[-1][NAME] = self.text.strip()
         elif (name == "SimpleData" or (name == "value" and outer == "Data")) and self._column:

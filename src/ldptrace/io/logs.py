@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -170,11 +170,26 @@ def read_geolife(paths: Sequence[Path], _: Reading) -> Parsed:
 def read_tdrive(paths: Sequence[Path], reading: Reading) -> Parsed:
     """Read one trajectory per taxi, ordered by time."""
     table, sizes = _parse(paths, TDRIVE)
+    if table.num_rows == 0:
+        raise NothingUsable(f"{paths[0]}: there are no fixes in it")
     parsed = of_table(table, reading)
-    empty = int(np.count_nonzero(sizes == 0))
-    return Parsed(
-        parsed.trajectories, parsed.rows, {"empty file": empty} if empty else {}, notes=parsed.notes
+    found, empty = (
+        parsed.trajectories,
+        [path.stem for path, size in zip(paths, sizes, strict=True) if not size],
     )
+    if empty:
+        # A taxi without a fix is one of them all the same.
+        numbered = found.ids is not None and all(name.isdigit() and len(name) < 19 for name in empty)
+        none = Trajectories(
+            np.empty(0),
+            np.empty(0),
+            np.zeros(len(empty) + 1, dtype=np.int64),
+            t=None if found.t is None else np.empty(0),
+            ids=np.array(empty, dtype=np.int64) if numbered else None,
+            crs=found.crs,
+        )
+        found = Trajectories.concat([found if numbered else replace(found, ids=None), none])
+    return replace(parsed, trajectories=found)
 
 
 def _parse(paths: Sequence[Path], log: Log) -> tuple[pa.Table, Ints]:

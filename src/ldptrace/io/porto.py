@@ -4,6 +4,7 @@ every 15 s."""
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +12,12 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from ldptrace.core import ragged
-from ldptrace.core.arrays import Floats, Ints
+from ldptrace.core.arrays import Flags, Floats, Ints
 from ldptrace.core.columns import refuse_repeats
 from ldptrace.core.crs import WGS84
 from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.core.values import pc, split_ids
+from ldptrace.core.values import numbers, pc, split_ids
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io.account import Parsed, each
 from ldptrace.io.text import joined, pairs
@@ -28,7 +29,7 @@ BLOCK_BYTES = 1 << 23
 
 
 def read_file(path: Path, _: Reading) -> Parsed:
-    """Read the trips of the file, except rows that are marked MISSING_DATA."""
+    """Read the trips of the file. A row that is marked MISSING_DATA is a trip without points."""
     return read_table(path)
 
 
@@ -58,8 +59,8 @@ def read_table(source: Path | pa.Buffer) -> Parsed:
         if name not in {POLYLINE, TRIP, MISSING}:
             extra[name] = table[name]
     t = None
-    if START in table.column_names and pa.types.is_integer(table[START].type) and not table[START].null_count:
-        start = table[START].to_numpy() - INTERVAL_SECONDS * offsets[:-1]
+    if START in table.column_names:
+        start = numbers(table[START], START, "line", 2) - INTERVAL_SECONDS * offsets[:-1]
         t = np.repeat(start, np.diff(offsets)) + INTERVAL_SECONDS * np.arange(offsets[-1])
     further = pa.table(extra) if extra else None
     trips = Trajectories(x, y, offsets, t=t, ids=ids, crs=WGS84, extra=further, timezone=TIMEZONE)
@@ -68,7 +69,15 @@ def read_table(source: Path | pa.Buffer) -> Parsed:
     missing = table[MISSING].fill_null(False).to_numpy()
     if not missing.any():
         return Parsed(trips, rows)
-    return Parsed(trips.take(~missing), rows, {f"says {MISSING}": int(missing.sum())})
+    doubts = {f"trips without points, for their {MISSING}": int(missing.sum())}
+    return Parsed(_emptied(trips, missing), rows, doubts=doubts)
+
+
+def _emptied(trips: Trajectories, which: Flags) -> Trajectories:
+    """Return the trips without the points of some of them."""
+    kept = np.repeat(~which, trips.sizes)
+    t = None if trips.t is None else trips.t[kept]
+    return replace(trips, x=trips.x[kept], y=trips.y[kept], t=t, offsets=ragged.kept(trips.offsets, kept))
 
 
 read = each(read_file)

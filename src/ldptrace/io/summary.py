@@ -89,6 +89,7 @@ def summarise(trajectories: Trajectories) -> Summary:
     >>> seen.points, seen.distance.max, seen.bounds
     (3, 5.0, (0.0, 0.0, 3.0, 4.0))
     """
+    trajectories = trajectories.with_all_times()
     inner = ragged.inner_steps(trajectories.offsets)
     if trajectories.is_geographic and np.any(np.abs(np.diff(trajectories.x)[inner]) > 180):
         # They cross the antimeridian: the map goes on beyond 180 degrees.

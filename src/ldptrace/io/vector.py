@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,7 @@ import pyarrow as pa
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.layers import LINE, MULTI_LINE, MULTI_POINT, POINT, Layer, read_layer
 from ldptrace.core.reading import Reading
-from ldptrace.core.values import is_list
-from ldptrace.core.words import total
+from ldptrace.core.values import text_of
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io.account import Parsed, each, of_table
 
@@ -22,45 +22,49 @@ POINTS, LINES = (POINT, MULTI_POINT), (LINE, MULTI_LINE)
 X, Y, T = "x", "y", "t"
 # Columns with the times of all points of a line.
 LISTS = ("times", T, "coordTimes", "datetimes")
+# Kinds of layers whose lines may have measures.
+MEASURED = re.compile(r"Unknown|Measured|\bZ?M\b")
 
 
 def read_file(path: Path, reading: Reading) -> Parsed:
-    """Read the first layer of points or lines. If the layer has both, points are counted and omitted."""
-    layer = read_layer(path, ("Point", "LineString"))
+    """Read the first layer of points or lines. Every row keeps its place: a row without a geometry is a trajectory, or
+    a point of a table, without a position."""
+    layer = read_layer(path, ("Point", "LineString"), public=False)
     shapes = layer.shapes
-    kinds = set(shapes.kind[shapes.row].tolist())
-    chosen = POINTS if kinds and kinds <= set(POINTS) else LINES
-    filled = np.zeros(len(shapes.kind), dtype=np.bool_)
-    filled[shapes.row] = True
-    others = total(
-        [
-            {
-                "geometry is a point": int(np.count_nonzero(filled & ~np.isin(shapes.kind, chosen))),
-                "no geometry": int(np.count_nonzero(~filled)),
-            }
-        ]
-    )
-    if len(shapes.kind) and sum(others.values()) == len(shapes.kind):
-        raise NothingUsable(f"there are no lines or points in it, only: {', '.join(others)}")
-    parsed = (_points if chosen == POINTS else _lines)(layer, reading)
+    none = int(np.count_nonzero(~np.isin(np.arange(len(shapes.kind)), shapes.row)))
+    if len(shapes.kind) == none > 0:
+        raise NothingUsable("there are no lines or points in it, only: no geometry")
+    of_points = _of_points(layer)
+    parsed = (_points if of_points else _lines)(layer, reading)
+    doubts = {} if of_points or not none else {"rows without a geometry": none}
     return replace(
         parsed,
         trajectories=replace(parsed.trajectories, crs=layer.crs),
         rows=len(shapes.kind),
         notes=(*layer.notes, *parsed.notes),
-        dropped_points=dict(others) | dict(parsed.dropped_points)
-        if chosen == POINTS
-        else parsed.dropped_points,
-        dropped=dict(others) if chosen == LINES else {},
+        doubts=dict(parsed.doubts) | doubts,
     )
 
 
 read = each(read_file)
 
 
+def _of_points(layer: Layer) -> bool:
+    """Whether the rows of a layer are points, by the kind that it states. If it states none, the rows must agree."""
+    if "Unknown" not in layer.kind:
+        return "Point" in layer.kind
+    points = int(np.count_nonzero(np.isin(layer.shapes.kind, POINTS)))
+    lines = int(np.count_nonzero(np.isin(layer.shapes.kind, LINES)))
+    if lines and points > lines:
+        raise NothingUsable(
+            f"{points:,} rows are points and {lines:,} are lines: a layer has either points or lines"
+        )
+    return lines == 0
+
+
 def _points(layer: Layer, reading: Reading) -> Parsed:
     """Read a layer with one row per point."""
-    shapes = layer.shapes
+    shapes = layer.shapes.only(POINTS).in_every_row(1)
     # Columns that say the same in other words would be taken for the coordinates.
     columns = _columns(layer, shapes.row, (X, Y)) | {X: pa.array(shapes.x), Y: pa.array(shapes.y)}
     try:
@@ -72,20 +76,20 @@ def _points(layer: Layer, reading: Reading) -> Parsed:
 
 def _lines(layer: Layer, reading: Reading) -> Parsed:
     """Read a layer with one row per line. Each part of a line is a trajectory."""
-    shapes = layer.shapes.only(LINES)
+    shapes = layer.shapes.in_every_row(0)
     columns = _columns(layer, shapes.row, (X, Y))
     name = reading.names.t or next((name for name in LISTS if name in columns), None)
     given = columns.pop(name, None) if name is not None else None
 
-    def lists(values: Floats) -> pa.Array:
+    def lists(values: Floats | pa.Array) -> pa.Array:
         return pa.LargeListArray.from_arrays(pa.array(shapes.offsets), pa.array(values))
 
     times: pa.Array | None = None
     notes: tuple[str, ...] = ()
-    if len(shapes.m) and not np.isnan(shapes.m).any():
+    if given is not None:
+        times = lists(_listed(given, np.diff(shapes.offsets)))
+    elif MEASURED.search(layer.kind):
         times, notes = lists(shapes.m), ("times taken from the measures of the lines",)
-    elif given is not None:
-        times, notes = _listed(given, np.diff(shapes.offsets), str(name))
     columns |= {X: lists(shapes.x), Y: lists(shapes.y)} | ({} if times is None else {T: times})
     names = replace(reading.names, x=X, y=Y, t=None if times is None else T)
     parsed = of_table(pa.table(columns), replace(reading, names=names))
@@ -101,15 +105,18 @@ def _columns(layer: Layer, rows: Ints, without: tuple[str, ...]) -> dict[str, An
     return {name: table[name].take(pa.array(rows)) for name in table.column_names if name not in without}
 
 
-def _listed(column: pa.ChunkedArray, sizes: Ints, name: str) -> tuple[pa.Array | None, tuple[str, ...]]:
-    """Return the times of all points of each line, from lists or JSON texts with as many times as points."""
-    values = column.to_pylist()
-    if not is_list(column.type):
-        try:
-            values = [json.loads(value) for value in values]
-        except (TypeError, ValueError):
-            return None, (f"column {name} omitted, because it is not a list of times for each line",)
-    lengths = [len(value) if isinstance(value, list) else -1 for value in values]
-    if lengths != sizes.tolist():
-        return None, (f"column {name} omitted, because it has not one time for each point",)
-    return pa.array(values), ()
+def _listed(column: pa.ChunkedArray, sizes: Ints) -> pa.Array:
+    """Return the times of all points of each line as texts, from lists or JSON texts. A line whose list has not one
+    time for each point has none."""
+    found: list[str | None] = []
+    for value, size in zip(column.to_pylist(), sizes.tolist(), strict=True):
+        times = _loaded(value) if isinstance(value, str) else value
+        found += map(text_of, times) if isinstance(times, list) and len(times) == size else [None] * size
+    return pa.array(found, pa.string())
+
+
+def _loaded(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None

@@ -203,7 +203,7 @@ def open_source(path: str | Path, *, crs: str | None = None, timezone: str | Non
             _check_zone(file, drawing.timezone, timezone)
         drawing = replace(drawing, timezone=timezone or drawing.timezone)
         return replace(release, crs=crs or release.crs, drawing=drawing)
-    trips = read(file)
+    trips = read(file).with_all_times()
     if trips.t is not None and not trips.has_dates:
         _check_zone(file, trips.timezone, timezone)
     promise = trips.provenance

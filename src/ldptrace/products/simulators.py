@@ -42,7 +42,7 @@ class Travellers:
     @staticmethod
     def of(trips: Trajectories) -> Travellers:
         """Make travellers from trips with times. Trips without points are omitted."""
-        used = np.flatnonzero(trips.sizes > 0)
+        used, trips = np.flatnonzero(trips.sizes > 0), trips.with_all_times()
         if trips.t is None:
             raise InputError("the trips have no times; a simulator needs to know when each of them leaves")
         if len(used) == 0:

@@ -28,9 +28,9 @@ class Occasions:
     trip: Ints
 
     @staticmethod
-    def shown(trips: Trajectories) -> Occasions:
-        """Make a report for every trip when it ends, except for trajectories without points."""
-        some = np.flatnonzero(trips.sizes > 0)
+    def shown(trips: Trajectories, span: tuple[float, float]) -> Occasions:
+        """Make a report for every trip that ends within a span of time, when it ends."""
+        some = _ended(trips, span)
         return Occasions(arrivals(trips)[some], some)._sorted()
 
     @staticmethod
@@ -42,7 +42,8 @@ class Occasions:
         rng: np.random.Generator,
     ) -> Occasions:
         """Make a report for each window of each device that ends within a span of time. `device` has the number of the
-        device of each trip. All devices take part from the beginning of the span, also devices of empty trajectories.
+        device of each trip. All devices take part from the beginning of the span, whatever their trajectories are; a
+        trip without a time, or that ended before or after the span, is not reported.
         """
         start, end = span
         devices = int(device.max()) + 1 if len(device) else 0
@@ -53,7 +54,7 @@ class Occasions:
         number = np.arange(first[-1]) - first[owner]
         time = start + phase[owner] + number * every
         # Of the trips of one window, the one that comes first in a random order.
-        order = rng.permutation(np.flatnonzero(trips.sizes > 0))
+        order = rng.permutation(_ended(trips, span))
         whose = device[order]
         window = np.maximum(np.ceil((arrivals(trips)[order] - start - phase[whose]) / every), 0).astype(
             np.int64
@@ -74,8 +75,15 @@ class Occasions:
         return self.trip[low:high]
 
 
+def _ended(trips: Trajectories, span: tuple[float, float]) -> Ints:
+    """Return the trips that ended within a span of time."""
+    ended = arrivals(trips)
+    with np.errstate(invalid="ignore"):
+        return np.flatnonzero((ended >= span[0]) & (ended <= span[1]))
+
+
 def arrivals(trips: Trajectories) -> Floats:
-    """Return when each trip ends, or NaN for a trip without points."""
+    """Return when each trip ends, or NaN for a trip without points or without a last time."""
     assert trips.t is not None
     found = np.full(len(trips), np.nan)
     some = trips.sizes > 0

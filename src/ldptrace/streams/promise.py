@@ -12,18 +12,14 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.units import duration_words
 from ldptrace.protocol.words import NOBODY, explain, trusted
 from ldptrace.simulation.streams import EXPERIMENT
-from ldptrace.streams.occasions import arrivals
 from ldptrace.streams.settings import Settings
 
-SHOWN = "a report is sent when a trip has ended, so that its arrival shows that there was one, and when"
 
-
-def notes_of(settings: Settings, trips: Trajectories, every: float, public: Public) -> list[str]:
-    """Return sentences about how often a device answers, whom the promise protects, and what is public."""
+def notes_of(settings: Settings, trips: Trajectories, every: float, span: float, public: Public) -> list[str]:
+    """Return sentences about how often a device answers in a stream of `span` seconds, whom the promise protects, and
+    what is public."""
     notes = []
     if settings.presence == "hidden":
-        assert trips.t is not None
-        span = float(arrivals(trips)[trips.sizes > 0].max() - trips.t.min())
         answers = max(1, math.ceil(span / every))
         notes.append(
             f"Every device answers once in {duration_words(max(round(every), 1))}, at a moment of its own that does "
@@ -42,14 +38,10 @@ def promise_of(
     epsilon: float, settings: Settings, trips: Trajectories, plan: Plan | None, notes: list[str], users: int
 ) -> dict[str, Any]:
     """Return the promise to `users` devices. For a method of another package, `plan` is None."""
-    if settings.other is not None:
-        leaks: str | None = settings.other.public
-    else:
-        leaks = SHOWN if settings.presence == "shown" else None
     return {
         "method": settings.method,
         **_trusted(epsilon, plan),
-        "leaks": leaks,
+        "leaks": settings.leaks,
         "unit": "user" if plan is not None and _of_users(settings, trips) else "trip",
         "users": users,
         "experiment": None if settings.seed is None else EXPERIMENT,

@@ -31,8 +31,8 @@ from ldptrace.simulation.streams import Streams
 from ldptrace.simulation.unit import play_devices
 from ldptrace.streams.now import Now
 from ldptrace.streams.occasions import Occasions, arrivals, tally_of_step
-from ldptrace.streams.promise import SHOWN, notes_of, promise_of
-from ldptrace.streams.settings import WARM_UP, Settings
+from ldptrace.streams.promise import notes_of, promise_of
+from ldptrace.streams.settings import WARM_UP, Settings, seconds_at
 from ldptrace.streams.travellers import Hidden, Shown, Travellers
 
 # Shares of the reports without a map: a step has few, and both ends of a trip say most about the rest of it (tried on
@@ -90,7 +90,9 @@ def stream(
     memory.
     """
     public = public or Public()
-    cast = _Cast.of(_timed(trajectories_of(real)), settings)
+    cast = _Cast.of(_timed(trajectories_of(real, private=True)), settings)
+    if settings.leaks and settings.other is None:
+        warnings.warn(f"this is not eps-LDP: {settings.leaks}", PrivacyWarning, stacklevel=2)
     public.refuse_private(Memory(cast.trips))
     facts = facts_of(
         cast.count, epsilon, bounds, cast.trips.crs, settings.grid, for_map=public.ways is not None
@@ -146,18 +148,16 @@ class _Play:
     def __init__(self, cast: _Cast, plan: Plan, settings: Settings, public: Public) -> None:
         trips = cast.trips
         assert trips.t is not None
-        if settings.presence == "shown":
-            warnings.warn(f"presence shown is not eps-LDP: {SHOWN}", PrivacyWarning, stacklevel=3)
         self.trips, self.settings = trips, settings
         self.plan = plan
-        self.start, self.end = float(trips.t.min()), float(trips.t.max())
+        self.start, self.end = _period(trips, settings)
         _check_tick(trips, settings, self.end - self.start)
         every = settings.every or max(self.end - self.start, settings.tick)
-        self.notes = notes_of(settings, trips, every, public)
+        self.notes = notes_of(settings, trips, every, self.end - self.start, public)
         self._reporting, phases = cast.source.devices.spawn(2)
         self._drawing, library = cast.source.sampling.spawn(2)
         if settings.presence == "shown":
-            self.occasions = Occasions.shown(trips)
+            self.occasions = Occasions.shown(trips, (self.start, self.end))
             self.rate: Shown | Hidden = Shown(settings.seconds)
         else:
             self.occasions = Occasions.hidden(trips, cast.devices, every, (self.start, self.end), phases)
@@ -216,18 +216,36 @@ class _Play:
 
 def _answers_of_step(cast: _Cast, settings: Settings) -> int:
     """Return how many devices answer in one step on average: each answers once in `every`."""
-    trips = cast.trips
-    assert trips.t is not None
-    span = max(float(trips.t.max() - trips.t.min()), settings.tick)
-    every = settings.every or span
+    start, end = _period(cast.trips, settings)
+    every = settings.every or max(end - start, settings.tick)
     return int(cast.count * min(settings.seconds / every, 1.0))
+
+
+def _period(trips: Trajectories, settings: Settings) -> tuple[float, float]:
+    """Return when the stream begins and ends: as given, otherwise with the first and the last time of the trips."""
+    assert trips.t is not None
+    known = trips.t[np.isfinite(trips.t)]
+    if not len(known) and (settings.start is None or settings.end is None):
+        raise InputError("a stream needs trajectories with times, and these have none")
+    start, end = (
+        float(found) if given is None else seconds_at(given, trips.timezone)
+        for given, found in (
+            (settings.start, known.min(initial=np.inf)),
+            (settings.end, known.max(initial=-np.inf)),
+        )
+    )
+    if end < start or (end == start and settings.start is not None):
+        raise InputError(
+            f"a stream ends after it begins, and this one begins at {start:g} s and ends at {end:g} s"
+        )
+    return start, end
 
 
 def _check_tick(trips: Trajectories, settings: Settings, span: float) -> None:
     """Raise an error if ticks are so short that the travellers of a step do not fit into memory."""
     assert trips.t is not None
     some = trips.sizes > 0
-    travelled = float((arrivals(trips)[some] - trips.t[trips.offsets[:-1][some]]).sum())
+    travelled = float(np.nansum(arrivals(trips)[some] - trips.t[trips.offsets[:-1][some]]))
     positions = travelled / settings.tick / max(span / settings.seconds, 1.0)
     if positions > MOST_POSITIONS:
         raise InputError(
@@ -272,6 +290,6 @@ def _other(
 
 
 def _timed(trips: Trajectories) -> Trajectories:
-    if trips.t is None or not len(trips.t):
+    if trips.t is None:
         raise InputError("a stream needs trajectories with times, and these have none")
     return trips

@@ -7,7 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import pyarrow as pa
+
 from ldptrace.core.drawing import Streets
+from ldptrace.core.times import read_times
+from ldptrace.core.values import text_of
 from ldptrace.curator.facts import SINGLE, Common, Shuffling
 from ldptrace.errors import InputError
 from ldptrace.options import NoOptions, chosen, option, settle
@@ -16,6 +20,11 @@ from ldptrace.protocol.units import seconds_of
 
 Presence = Literal["hidden", "shown"]
 DEFAULT = SINGLE
+SHOWN = "a report is sent when a trip has ended, so that its arrival shows that there was one, and when"
+PERIOD = (
+    "the beginning and the end of the stream were taken from the trips, so they show the first departure and the last "
+    "arrival (give --start and --end)"
+)
 # Ticks of a step.
 STEP = 50
 # Steps of a played file in which nothing is named as a change: everybody begins at once, and long trips have not ended.
@@ -31,6 +40,24 @@ def _duration(value: Any) -> float:
             f"a duration is a number of seconds, or a number with a unit, such as 7d, got {value!r}"
         )
     return float(value)
+
+
+def _moment(value: Any) -> str | float:
+    """Return a time that is given as a text or as seconds. The trips say later in which zone a text is."""
+    seconds_at(value)
+    return value if isinstance(value, str) else float(value)
+
+
+def seconds_at(moment: str | float, timezone: str | None = None) -> float:
+    """Return a time as times of files are read: a date on the clocks of a zone, a time of the day, or seconds.
+
+    >>> seconds_at("06:30"), seconds_at("1970-01-03T01:00", "Europe/Berlin"), seconds_at(60)
+    (23400.0, 172800.0, 60.0)
+    """
+    found = read_times(pa.chunked_array([pa.array([text_of(moment)], pa.string())]), timezone).seconds
+    if found is None or not math.isfinite(found[0]):
+        raise InputError(f"a time is written as 2026-03-01T06:00 or 06:00, got {moment!r}")
+    return float(found[0])
 
 
 def _remember(value: Any) -> Any:
@@ -93,6 +120,16 @@ class Settings(Common, Shuffling, Streets):
         "seed.",
         least=0,
     )
+    start: str | float | None = option(
+        None,
+        metavar="TIME",
+        help="When the stream begins, such as 2026-03-01T06:00, or 06:00 if trips have times of the day. Without "
+        "--start and --end, the first departure and the last arrival decide, and the promise names this leak.",
+        parse=_moment,
+    )
+    end: str | float | None = option(
+        None, metavar="TIME", help="When the stream ends; see --start.", parse=_moment
+    )
     # The record of the method's options; given as a mapping.
     options: Any = field(default_factory=dict)
 
@@ -105,12 +142,21 @@ class Settings(Common, Shuffling, Streets):
         if self.shuffled and self.presence == "shown":
             raise InputError("shuffled reports hide who is on the way: presence shown does not apply")
         if self.other is not None:
-            for name in ("shuffled", "step", "every", "remember", "presence", "off_streets"):
+            for name in ("shuffled", "step", "every", "remember", "presence", "off_streets", "start", "end"):
                 if getattr(self, name) != getattr(Settings, name):
                     raise InputError(f"method {self.method} has no use for {name}")
         if isinstance(self.options, Mapping):
             record = NoOptions if self.other is None else self.other.options
             object.__setattr__(self, "options", chosen(self.method, record, self.options))
+
+    @property
+    def leaks(self) -> str | None:
+        """What weakens the promise, in words, or None. It depends on the settings, never on the trips."""
+        if self.other is not None:
+            return self.other.public
+        given = self.start is not None and self.end is not None
+        named = (SHOWN if self.presence == "shown" else None, None if given else PERIOD)
+        return "; ".join(leak for leak in named if leak) or None
 
     @property
     def seconds(self) -> float:

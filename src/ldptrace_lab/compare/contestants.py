@@ -11,8 +11,7 @@ from ldptrace.curator.facts import Asked
 from ldptrace.errors import InputError
 from ldptrace.methods import method, names
 from ldptrace.plugins import StreamMethod
-from ldptrace.streams.promise import SHOWN
-from ldptrace.streams.settings import Presence
+from ldptrace.streams.settings import SHOWN, Presence
 
 Kind = Literal["method", "stream", "reference"]
 

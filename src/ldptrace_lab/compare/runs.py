@@ -203,6 +203,7 @@ class Bench:
         question, own = self.question, who.method in STANDING
         assert question.tick is not None
         roads = self.roads.largest_component() if who.with_map and self.roads is not None else None
+        start, end = self._period() if own else (None, None)
         return stream(
             self.real,
             epsilon,
@@ -214,9 +215,16 @@ class Bench:
                 grid=METRIC_GRID if question.grid == "auto" and not own else question.grid,
                 method=DEFAULT if own else who.method,
                 seed=seed,
+                start=start,
+                end=end,
             ),
             public=Public.of(roads=roads),
         ).trajectories
+
+    def _period(self) -> tuple[float | None, float | None]:
+        """Return the time from the first departure to the last arrival, which is public in a comparison."""
+        t = self.real.t
+        return (None, None) if t is None or not len(t) else (float(t.min()), float(t.max()))
 
     def _control(self, name: str, rng: np.random.Generator) -> Trajectories:
         assert self.roads is not None

@@ -1,0 +1,465 @@
+"""One person's records change one report and nothing else: not the plan, the layout, the promise, or anybody's answers.
+
+Two sets of people differ in the records of one person. Everything that is published is made twice, with the same random
+numbers, and with tallies that are the same whatever the devices would answer. Then all of it must be equal, but for one
+row in the table of what devices know of their trips. An error publishes nothing, so either set may be refused.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ldptrace.core.running import Running
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.curator.tally import Tally
+from ldptrace.errors import InputError
+from ldptrace.io import read
+from ldptrace.simulation.unit import Trips
+from ldptrace.streams import Settings as StreamSettings
+from ldptrace.streams import stream
+from ldptrace.synthesis import Settings, run
+
+collect: Any = importlib.import_module("ldptrace.simulation.collect")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+BOUNDS = (0.0, 0.0, 10.0, 10.0)
+PEOPLE = 14
+DATE = 1_714_552_200.0
+# x, y and t of a point, as they are written.
+Point = tuple[Any, Any, Any]
+
+
+@dataclass(frozen=True)
+class Person:
+    """What one person's part of a file says."""
+
+    name: str
+    trips: tuple[tuple[Point, ...], ...]
+    # What a format can say instead of lines: a geometry, or further properties.
+    geometry: Any = "line"
+    properties: dict[str, Any] = field(default_factory=dict)
+
+
+def somebody(number: int, *, start: float = DATE) -> Person:
+    rng = np.random.default_rng(number)
+    places = rng.uniform(0.5, 9.5, (4, 2)).round(3).tolist()
+    at = start + 600 * number
+    return Person(f"u{number}", (tuple((x, y, at + 60.0 * k) for k, (x, y) in enumerate(places)),))
+
+
+def _with_times(person: Person, *times: Any) -> Person:
+    trip = person.trips[0]
+    return replace(person, trips=(tuple((x, y, times[k % len(times)]) for k, (x, y, _) in enumerate(trip)),))
+
+
+def _with_places(person: Person, *places: tuple[Any, Any]) -> Person:
+    return replace(person, trips=(tuple((x, y, DATE + 60 * k) for k, (x, y) in enumerate(places)),))
+
+
+Change = Callable[[Person], Person]
+CHANGES: dict[str, Change] = {
+    "no points": lambda person: replace(person, trips=((),)),
+    "one point": lambda person: replace(person, trips=(person.trips[0][:1],)),
+    "back": lambda person: replace(person, trips=(person.trips[0][::-1],)),
+    "no times": lambda person: _with_times(person, None),
+    "no first time": lambda person: _with_times(person, None, DATE, DATE + 60, DATE + 90),
+    "no last time": lambda person: _with_times(person, DATE, DATE + 60, DATE + 90, None),
+    "times of the day": lambda person: _with_times(person, 3600.0, 3660.0),
+    "times of the year 1990": lambda person: _with_times(person, 6e8, 6e8 + 60),
+    "times of the year 5000": lambda person: _with_times(person, 9.6e10),
+    "milliseconds": lambda person: _with_times(person, 1.7e12, 1.7e12 + 6e4),
+    "nanoseconds": lambda person: _with_times(person, 1.7e18),
+    "dates without signs": lambda person: _with_times(person, 20240501),
+    "texts": lambda person: _with_times(person, "noon", "later"),
+    "dates": lambda person: _with_times(person, "2024-05-01T08:30:00", "2024-05-01T09:30:00+02:00"),
+    "dates with slashes": lambda person: _with_times(person, "05/01/2024 08:30", "13/01/2024 08:30"),
+    "clocks": lambda person: _with_times(person, "08:30", "08:31"),
+    "infinite times": lambda person: _with_times(person, 1e300, -1e300),
+    "outside": lambda person: _with_places(person, (50, 50), (60, 60)),
+    "in and out": lambda person: _with_places(
+        person, (1, 1), (50, 50), (51, 50), (2, 2), (70, 2), (71, 3), (3, 3)
+    ),
+    "no degrees": lambda person: _with_places(person, (181, 5), (5, 95)),
+    "far away": lambda person: _with_places(person, (5e5, 5e6)),
+    "no numbers": lambda person: _with_places(person, (float("nan"), 1), (1, float("inf")), (5, 5)),
+    "broken numbers": lambda person: _with_places(person, ("east", "north"), ("1,5", "2.5")),
+    "integers": lambda person: _with_times(_with_places(person, (1, 2), (3, 4)), 1714552200),
+    "many points": lambda person: _with_places(person, *((k % 9, k % 7) for k in range(300))),
+    "no geometry": lambda person: replace(person, trips=((),), geometry=None),
+    "a point": lambda person: replace(person, trips=(person.trips[0][:1],), geometry="Point"),
+    "an area": lambda person: replace(person, trips=((),), geometry="Polygon"),
+    "properties": lambda person: replace(person, properties={"user_id": 7, "times2": [1], "name": None}),
+}
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def csv_of(people: list[Person], folder: Path, trips: bool = True) -> Path:
+    rows = ["user,trip,x,y,t"]
+    for number, person in enumerate(people):
+        for trip in person.trips:
+            points = trip or ((None, None, None),)
+            rows += [",".join([person.name, str(number), *map(_cell, point)]) for point in points]
+    path = folder / "a.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return None if value is None else float(value)
+    except ValueError:
+        return None
+
+
+def lists_of(people: list[Person], folder: Path) -> Path:
+    trips = [(person.name, trip) for person in people for trip in person.trips]
+    axes = {
+        axis: pa.array([[_number(point[k]) for point in trip] for _, trip in trips], pa.list_(pa.float64()))
+        for k, axis in enumerate("xyt")
+    }
+    path = folder / "a.parquet"
+    pq.write_table(pa.table({"user": [name for name, _ in trips], **axes}), path)
+    return path
+
+
+def points_of(people: list[Person], folder: Path) -> Path:
+    rows = [
+        (person.name, number, *point)
+        for number, person in enumerate(people)
+        for trip in person.trips
+        for point in (trip or ((None, None, None),))
+    ]
+    columns = list(zip(*rows, strict=True))
+    table = pa.table(
+        {
+            "user": pa.array(columns[0]),
+            "trip": pa.array(columns[1]),
+            **{
+                axis: pa.array(list(map(_number, columns[2 + k])), pa.float64())
+                for k, axis in enumerate("xyt")
+            },
+        }
+    )
+    path = folder / "b.parquet"
+    pq.write_table(table, path)
+    return path
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can say."""
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def geojson_of(people: list[Person], folder: Path) -> Path:
+    features = []
+    for person in people:
+        for trip in person.trips:
+            places = [[_plain(x), _plain(y)] for x, y, _ in trip]
+            geometry: Any = {"type": "LineString", "coordinates": places}
+            if person.geometry is None:
+                geometry = None
+            elif person.geometry == "Point":
+                geometry = {"type": "Point", "coordinates": places[0]}
+            elif person.geometry == "Polygon":
+                geometry = {"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [0, 0]]]}
+            about = {"times": [_plain(t) for _, _, t in trip], **person.properties}
+            features.append({"type": "Feature", "geometry": geometry, "properties": about})
+    path = folder / "a.geojson"
+    path.write_text(json.dumps({"type": "FeatureCollection", "crs": None, "features": features}))
+    return path
+
+
+def _iso(value: Any) -> str:
+    number = _number(value)
+    if number is None or not 0 <= number < 2e11:
+        return str(value)
+    return str(np.datetime64(int(number), "s")) + "Z"
+
+
+def gpx_of(people: list[Person], folder: Path) -> Path:
+    def point(x: Any, y: Any, t: Any) -> str:
+        time = "" if t is None else f"<time>{_iso(t)}</time>"
+        return f'<trkpt lat="{y}" lon="{x}">{time}</trkpt>'
+
+    tracks = [
+        "<trk></trk>"
+        if person.geometry is None
+        else f"<trk><trkseg>{''.join(point(*place) for place in person.trips[0])}</trkseg></trk>"
+        for person in people
+    ]
+    path = folder / "a.gpx"
+    path.write_text(f'<gpx xmlns="http://www.topografix.com/GPX/1/1">{"".join(tracks)}</gpx>')
+    return path
+
+
+def kml_of(people: list[Person], folder: Path) -> Path:
+    def placemark(person: Person) -> str:
+        trip = person.trips[0]
+        if person.geometry != "line":
+            return "<Placemark><name>x</name></Placemark>"
+        when = "".join(f"<when>{'' if t is None else _iso(t)}</when>" for _, _, t in trip)
+        places = "".join(f"<gx:coord>{x} {y} 0</gx:coord>" for x, y, _ in trip)
+        return f"<Placemark><gx:Track>{when}{places}</gx:Track></Placemark>"
+
+    path = folder / "a.kml"
+    path.write_text(
+        '<kml xmlns="http://www.opengis.net/kml/2.2" xmlns:gx="http://www.google.com/kml/ext/2.2"><Document>'
+        f"{''.join(map(placemark, people))}</Document></kml>"
+    )
+    return path
+
+
+def gpkg_of(people: list[Person], folder: Path) -> Path:
+    pyogrio, shapely = pytest.importorskip("pyogrio"), pytest.importorskip("shapely")
+    shapes, times = [], []
+    for person in people:
+        places = [(_number(x), _number(y)) for x, y, _ in person.trips[0]]
+        if person.geometry is None or not places or None in sum(places, ()):
+            shapes.append(None)
+        elif len(places) == 1:
+            shapes.append(shapely.to_wkb(shapely.Point(places[0])))
+        else:
+            shapes.append(shapely.to_wkb(shapely.LineString(places)))
+        times.append(json.dumps([_plain(t) for _, _, t in person.trips[0]]))
+    path = folder / "a.gpkg"
+    table = pa.table({"times": times, "geometry": pa.array(shapes, pa.binary())})
+    pyogrio.write_arrow(
+        *(table, path), driver="GPKG", geometry_name="geometry", geometry_type="Unknown", crs=None, layer="a"
+    )
+    return path
+
+
+def dat_of(people: list[Person], folder: Path) -> Path:
+    path = folder / "a.dat"
+    lines = [
+        f"#{number}:\n>0:{''.join(f'{x},{y};' for x, y, _ in person.trips[0])}\n"
+        for number, person in enumerate(people)
+    ]
+    path.write_text("".join(lines))
+    return path
+
+
+def tdrive_of(people: list[Person], folder: Path) -> Path:
+    home = folder / "taxis"
+    home.mkdir(exist_ok=True)
+    for number, person in enumerate(people):
+        rows = [f"{number},{_iso(t).rstrip('Z').replace('T', ' ')},{x},{y}" for x, y, t in person.trips[0]]
+        (home / f"{number}.txt").write_text("\n".join(rows))
+    return home
+
+
+def porto_of(people: list[Person], folder: Path) -> Path:
+    path = folder / "porto.csv"
+    rows = ['"TRIP_ID","TIMESTAMP","MISSING_DATA","POLYLINE"']
+    for number, person in enumerate(people):
+        line = json.dumps([[x, y] for x, y, _ in person.trips[0]])
+        start = _cell(person.trips[0][0][2] if person.trips[0] else None)
+        rows.append(f'"{number}","{start}","{person.geometry is None}","{line}"')
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def in_memory(people: list[Person], folder: Path) -> Any:
+    return read(lists_of(people, folder))
+
+
+FILES: dict[str, Callable[[list[Person], Path], Any]] = {
+    "csv": csv_of,
+    "lists": lists_of,
+    "points": points_of,
+    "geojson": geojson_of,
+    "gpx": gpx_of,
+    "kml": kml_of,
+    "gpkg": gpkg_of,
+    "dat": dat_of,
+    "tdrive": tdrive_of,
+    "porto": porto_of,
+    "memory": in_memory,
+}
+Table = Counter[tuple[Any, ...]]
+
+
+def _rows_of(trips: Trips) -> Iterator[tuple[Any, ...]]:
+    paths, timing = trips.paths, trips.timing
+    ways = None if timing is None else timing.ways(1.0, 1.0)
+    for number in range(len(trips)):
+        cells = tuple(paths.cells[paths.offsets[number] : paths.offsets[number + 1]].tolist())
+        times: tuple[Any, ...] = ()
+        if timing is not None and ways is not None:
+            times = tuple(str(column[number]) for column in (timing.departure, timing.arrival, ways))
+        counts = None if trips.counts is None else int(trips.counts[number])
+        yield cells, times, counts
+
+
+@pytest.fixture
+def devices(monkeypatch: pytest.MonkeyPatch) -> Table:
+    """The table of what devices know of their trips; and tallies are those of devices that answer null."""
+    table: Table = Counter()
+    whole = collect.Collection.of_trips
+
+    def looked(self: Any, trips: Trips, number: int) -> Tally:
+        table.update(_rows_of(trips))
+        return whole(self, trips, number)
+
+    tally_of = collect.tally_of
+
+    def deaf(randomizer: Any, rows: Any, rng: Any, mode: Any) -> Any:
+        return tally_of(randomizer, np.full_like(rows, -1), np.random.default_rng(1), mode)
+
+    monkeypatch.setattr(collect.Collection, "of_trips", looked)
+    monkeypatch.setattr(collect, "tally_of", deaf)
+    return table
+
+
+@dataclass(frozen=True)
+class Public:
+    """What everybody sees, and what the devices know."""
+
+    said: dict[str, Any]
+    table: Table
+
+
+def published(trips: Trajectories) -> dict[str, Any]:
+    said: dict[str, Any] = {name: getattr(trips, name) for name in ("crs", "timezone", "user", "provenance")}
+    said["columns"] = None if trips.extra is None else trips.extra.column_names
+    for name in ("x", "y", "t", "offsets"):
+        values = getattr(trips, name)
+        said[name] = None if values is None else values.tolist()
+    return said
+
+
+Face = Callable[[Any, Table], Public]
+
+
+def synthesized(**options: Any) -> Face:
+    running = options.pop("running", None)
+
+    def face(source: Any, table: Table) -> Public:
+        table.clear()
+        given = {"bounds": BOUNDS, "grid": 2, "seed": 1, "sample_seed": 1} | options
+        done = run(source, Settings.of(3.0, **given), running=running)
+        said = published(done.trajectories)
+        return Public(said | {"users": done.users, "count": done.count}, Counter(table))
+
+    return face
+
+
+def streamed(**options: Any) -> Face:
+    def face(source: Any, table: Table) -> Public:
+        table.clear()
+        told: list[str] = []
+        given = {"start": DATE, "end": DATE + 6000.0, "step": 2000.0, "grid": 2, "seed": 1} | options
+        done = stream(
+            source, 3.0, bounds=BOUNDS, settings=StreamSettings(tick=200.0, **given), live=told.append
+        )
+        steps = [replace(step, seconds=0.0) for step in done.steps]
+        return Public(published(done.trajectories) | {"told": told, "steps": steps}, Counter(table))
+
+    return face
+
+
+def compared(
+    face: Face,
+    write: Callable[[list[Person], Path], Any],
+    folder: Path,
+    table: Table,
+    whose: int,
+    change: Change,
+) -> bool:
+    """Whether both were published; then they agree."""
+    people = [somebody(number) for number in range(PEOPLE)]
+    others = [change(person) if number == whose else person for number, person in enumerate(people)]
+    found = []
+    for each in (people, others):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found.append(face(write(each, folder), table))
+        except InputError:
+            # Nothing is published.
+            continue
+    if len(found) < 2:
+        return False
+    one, two = found
+    assert two.said == one.said
+    assert sum(one.table.values()) == sum(two.table.values())
+    assert sum((one.table - two.table).values()) <= 1
+    return True
+
+
+def _tried(face: Face, name: str, folder: Path, table: Table, most: int = 12) -> None:
+    @given(st.sampled_from([0, 1, PEOPLE - 1]), st.sampled_from(sorted(CHANGES)))
+    @settings(max_examples=most, deadline=None, suppress_health_check=list(HealthCheck))
+    def tried(whose: int, change: str) -> None:
+        compared(face, FILES[name], folder, table, whose, CHANGES[change])
+
+    tried()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_synthesize(name: str, tmp_path: Path, devices: Table) -> None:
+    _tried(synthesized(timezone="Asia/Tokyo"), name, tmp_path, devices)
+
+
+@pytest.mark.parametrize("name", ["csv", "lists", "points"])
+def test_synthesize_in_batches(name: str, tmp_path: Path, devices: Table) -> None:
+    _tried(synthesized(running=Running(memory="1K", batches=True)), name, tmp_path, devices, 6)
+
+
+@pytest.mark.parametrize("name", ["csv", "lists"])
+def test_synthesize_for_each_trip(name: str, tmp_path: Path, devices: Table) -> None:
+    _tried(synthesized(unit="trip", outside="clamp", week=True), name, tmp_path, devices, 6)
+
+
+@pytest.mark.parametrize("name", ["csv", "lists", "points"])
+@pytest.mark.parametrize("batches", [False, True])
+def test_a_user_with_any_number_of_trips(name: str, batches: bool, tmp_path: Path, devices: Table) -> None:
+    """The others have one trip each, so that it does not matter how many random numbers the choice of a trip takes."""
+    face = synthesized(running=Running(batches=batches))
+    for trips in (((), ()), ((), ((1, 1, DATE), (2, 2, None)), ((3, 3, 60.0),))):
+        assert compared(
+            face, FILES[name], tmp_path, devices, 3, lambda person, t=trips: replace(person, trips=t)
+        )
+
+
+@pytest.mark.parametrize("name", ["csv", "lists", "gpx", "geojson"])
+@pytest.mark.parametrize("every", [None, "30min"])
+def test_stream(name: str, every: str | None, tmp_path: Path, devices: Table) -> None:
+    _tried(streamed(every=every), name, tmp_path, devices, 6)
+
+
+def test_a_stream_whose_period_is_not_given_says_so(tmp_path: Path, devices: Table) -> None:
+    people = [somebody(number) for number in range(PEOPLE)]
+    found = streamed(start=None)(lists_of(people, tmp_path), devices)
+    assert "--start" in found.said["provenance"]["leaks"]
+
+
+@pytest.mark.parametrize("name", ["csv", "points", "lists"])
+def test_on_a_cluster(name: str, tmp_path: Path) -> None:
+    """Devices are in other processes, so only what is decided before the reports is compared."""
+    pytest.importorskip("pyspark")
+    people, said = [somebody(number) for number in range(PEOPLE)], []
+    for change in ("none", "texts", "no times", "broken numbers"):
+        others = [*people[:-1], CHANGES[change](people[-1])] if change != "none" else people
+        given = {"bounds": BOUNDS, "grid": 2, "seed": 1, "sample_seed": 1, "timezone": "Asia/Tokyo"}
+        done = run(FILES[name](others, tmp_path), Settings.of(3.0, **given), running=Running(engine="spark"))
+        about = done.privacy()
+        kept = {key: about[key] for key in ("leaks", "unit", "users", "notes", "plan", "timezone")}
+        said.append(kept | {"timed": done.trajectories.t is not None, "crs": done.trajectories.crs})
+    assert all(other == said[0] for other in said)
