@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -31,6 +32,7 @@ from ldptrace.protocol.reports import Report, read_report
 from ldptrace.protocol.round import Ask, Round
 from ldptrace.protocol.seals import bound_info, label_bytes
 from ldptrace.protocol.standing import Standing
+from ldptrace.protocol.words import shuffled_promise
 from programs_kit import require
 from shuffled_kit import KEY, shuffled, weekly
 from statistics_kit import assert_same_categories
@@ -167,6 +169,22 @@ def test_a_shuffled_report_of_each_client_is_opened_by_the_curator(device: Comma
     assert device.ask({"plan": total.to_json(), "ledger": "ben", "accept": True}) == {
         "problem": "plan-over-limit"
     }
+
+
+def test_the_promise_is_said_alike() -> None:
+    """In JavaScript and in Python; the Java client is compared with all it says."""
+    found = Plan.single_report(PLAN.grid, "2.75")
+    week = weekly(found, 3, honest=Fraction("0.875"), epsilon=Fraction("2.5"), lifetime=Fraction("7.5"))
+    code = (
+        f"import {{ readPlan, shuffledPromise }} from '{CLIENTS}/js/index.js';"
+        "for (const text of process.argv.slice(1)) console.log(JSON.stringify(shuffledPromise(await readPlan(text))));"
+    )
+    plans = (PLAN, shuffled(PLAN), shuffled(found, 1_234_567), week)
+    command = [require("Node"), "--input-type=module", "-e", code, *(plan.to_json() for plan in plans)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [
+        shuffled_promise(plan) for plan in plans
+    ], done.stderr
 
 
 def test_a_chain_names_the_plan_before_it(device: CommandDevice) -> None:

@@ -73,6 +73,12 @@ def test_numbers_that_json_does_not_have() -> None:
     assert math.isnan(number({}))
 
 
+def test_a_new_device_has_the_usual_limits(tmp_path: Path) -> None:
+    large = Plan.single_report(PLAN.grid, 6).to_json()
+    assert Lines(tmp_path).answer_to({"plan": large, "trips": []}) == {"problem": "plan-over-limit"}
+    assert "report" in Lines(tmp_path).answer_to({"plan": large, "trips": [], "limit": "6"})
+
+
 def test_a_check_says_what_the_device_makes_of_trips(tmp_path: Path) -> None:
     asked = {"plan": PLAN.to_json(), "trips": [{"points": [[99, 99]]}], "check": True}
     assert "another area" in Lines(tmp_path).answer_to(asked)["check"][2]

@@ -402,6 +402,7 @@ CLIENT = [
     Fault("js: shuffled plans are answered against the person's will", f"{JS}/ledger.js", "plan.shuffled !== null && !this.shuffled", "false"),
     Fault("js: the total of a lifetime is not agreed to", f"{JS}/ledger.js", "this.#check(book, { ...FREE, local: total });", ""),
     Fault("js: shuffled reports are not sealed", f"{JS}/reporter.js", "return seal(shuffled.key, boundInfo(id), labelBytes(window), report);", "return report;"),
+    Fault("js: two seals of one answer", f"{JS}/ledger.js", "        if (bytes !== undefined) return [undefined, bytes];\n        return due?.window", "        if (bytes !== undefined) return [undefined, report];\n        return due?.window"),
     Fault("js: a retry is sealed anew", f"{JS}/ledger.js", "      if (first.bytes !== undefined) return first.bytes;\n", "      if (first.bytes !== undefined) return sealed(draw(first.due), null);\n"),
     Fault("js: a shuffled report goes to the campaign", f"{JS}/sending.js", "  if (plan.shuffled === null) {", "  if (url !== null) {"),
     Fault("js: a change is told before it is on the disk", f"{JS}/storage.js", '{ durability: "strict" }', '{ durability: "relaxed" }', "tests/clients/test_js.py::test_in_a_browser"),

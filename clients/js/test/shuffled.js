@@ -79,6 +79,11 @@ export async function shuffledFailures(vectors) {
     expect("the person sees who shuffles", ldptrace.shuffledPromise(plan)[0].includes(`${plan.shuffled.operator}, ${address}`));
     place = `/v2/plans/${week.id}/windows/${window}/reports`;
   });
+  const plan = await planWith(vectors, "shuffled", key, "http://127.0.0.1:9");
+  const ledger = new ldptrace.Ledger(memory());
+  const tabs = Array.from({ length: 8 }, () => new ldptrace.Reporter(plan, { ledger }).report([]));
+  expect("programs at once give one answer", new Set((await Promise.all(tabs)).map(hex)).size === 1);
+  expect("and pay once", (await ledger.cost()).spent === plan.shuffled.epsilon);
   const last = asked.at(-1);
   expect("addresses", asked.slice(0, 4).every(({ method, path }) => method === "POST" && /^\/v2\/plans\/[0-9a-f]{64}\/reports$/.test(path)));
   expect("the address of a window", last.path === place);

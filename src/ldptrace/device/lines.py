@@ -9,13 +9,13 @@ import json
 import math
 import os
 import re
-import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ldptrace.device.ledger import Ledger
 from ldptrace.device.reporter import Reporter
+from ldptrace.device.storage import MemoryFile
 from ldptrace.device.track import Recording
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
@@ -83,31 +83,25 @@ class Lines:
             reporter.sent(0)
 
     def _report(self, plan: Plan, asked: Json, trips: list[Recording], now: float) -> str:
-        if asked.get("ledger") is not None:
-            return _answered(self._reporter(plan, asked), asked, trips, now)
-        if plan.standing is None:
-            # A ledger that is forgotten with its report decides nothing.
-            return _answered(Reporter(plan, "none"), asked, trips, now)
-        with tempfile.TemporaryDirectory() as folder:
-            reporter = Reporter(plan, Ledger(os.path.join(folder, "ledger.json"), asked.get("limit")))
-            if asked.get("accepted") is not None:
-                reporter.accept(number(asked["accepted"]))
-            return _answered(reporter, asked, trips, now)
+        reporter = self._any_reporter(plan, asked)
+        if asked.get("accepted") is not None:
+            reporter.accept(number(asked["accepted"]))
+        return reporter.report(trips, asked.get("round"), now).hex()
 
     def _checked(self, plan: Plan, asked: Json, trips: list[Recording], now: float) -> list[str]:
-        none = asked.get("ledger") is None
-        reporter = Reporter(plan, "none") if none else self._reporter(plan, asked)
-        return reporter.check(trips, asked.get("round"), now)
+        return self._any_reporter(plan, asked).check(trips, asked.get("round"), now)
+
+    def _any_reporter(self, plan: Plan, asked: Json) -> Reporter:
+        """Return a reporter with the named ledger, or with a new one that is forgotten with its report."""
+        if asked.get("ledger") is not None:
+            return self._reporter(plan, asked)
+        return Reporter(plan, Ledger(MemoryFile(), asked.get("limit")))
 
     def _reporter(self, plan: Plan, asked: Json) -> Reporter:
         name = asked.get("ledger")
         if not isinstance(name, str) or not re.fullmatch(NAME, name):
             raise InputError(f"a ledger is named with small letters, digits and hyphens, got {name!r}")
         return Reporter(plan, Ledger(os.path.join(self._folder, f"{name}.json"), asked.get("limit")))
-
-
-def _answered(reporter: Reporter, asked: Json, trips: list[Recording], now: float) -> str:
-    return reporter.report(trips, asked.get("round"), now).hex()
 
 
 def recorded(trip: Json) -> tuple[list[list[float]], float]:
