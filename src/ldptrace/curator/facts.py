@@ -17,7 +17,7 @@ from ldptrace.protocol.grid import Bounds, Grid, checked_bounds, checked_cells, 
 from ldptrace.protocol.limits import MAX_BATCH, MAX_DELTA, MAX_LIFETIME, MAX_START, MIN_DELTA
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.seals import GENERATOR
-from ldptrace.protocol.shares import DEFAULT_SHARES, DISTRICTS, Wanted
+from ldptrace.protocol.shares import DEFAULT_SHARES, DISTRICTS, MAP_SHARES, PAIRS_ON_MAP, Wanted
 from ldptrace.protocol.shuffled import DELTA, HONEST, KEY_PATTERN, Shuffled
 from ldptrace.protocol.standing import START, Standing
 from ldptrace.protocol.units import moment, plan_crs, seconds_of
@@ -379,6 +379,7 @@ class Facts(Asked, Common, Shuffling):
         view = self.outlook()
         if view is None:
             raise InputError(f"a plan has the method {SINGLE}, {', '.join(PAPER)}, got {self.method[:80]!r}")
+        usual, districts = self._usual
         asked = Wanted(
             view.most_moves,
             self.cap or view.cap,
@@ -387,8 +388,9 @@ class Facts(Asked, Common, Shuffling):
             self.week,
             self.centre,
             self.for_map,
-            self._asked(),
-            self._districts or DISTRICTS,
+            self._asked(usual),
+            districts or DISTRICTS,
+            usual=usual,
         )
         direct = Plan.asking(asked, grid, self.budget, crs)
         standing = self.standing()
@@ -411,23 +413,30 @@ class Facts(Asked, Common, Shuffling):
             answers=None if standing is None else standing.answers(hiding.local),
         )
 
-    def _asked(self) -> Sequence[str] | None:
+    def _asked(self, usual: Mapping[str, float]) -> Sequence[str] | None:
         """Return the names of the questions: as given, or None for the usual ones. A standing plan asks for the number
-        of trips too, because somebody may have several in a window. With a map, pairs of districts are asked where they
-        can be learned."""
-        if self.questions is not None:
-            return self.questions
-        further = [] if self.every is None else ["trips"]
-        if self.shares is None and self._districts:
-            further.append("pairs")
-        return (*DEFAULT_SHARES, *further) if further else None
+        of trips too, because somebody may have several in a window."""
+        if self.questions is None and self.every is not None:
+            return (*usual, "trips")
+        return self.questions
 
     @property
-    def _districts(self) -> int:
-        """Districts per side of pairs that a model with a map can learn; 0 if it can learn none."""
-        from ldptrace.curator.planning import map_districts
+    def _usual(self) -> tuple[dict[str, float], int]:
+        """Shares of the questions that are not about time, and districts per side of pairs; 0 if they are not asked."""
+        if self.shares is not None:
+            return dict(MAP_SHARES if self.for_map else DEFAULT_SHARES), 0
+        n = self.map_grid().n
+        if self.for_map:
+            from ldptrace.curator.planning import map_districts
 
-        return map_districts(self.users, self.budget, self.map_grid().n) if self.for_map else 0
+            districts = map_districts(self.users, self.budget, n)
+            return (
+                MAP_SHARES | ({"pairs": PAIRS_ON_MAP / (1 - PAIRS_ON_MAP)} if districts else {})
+            ), districts
+        from ldptrace.curator.asking import asked
+
+        found = asked(self.users, self.budget, n)
+        return found.shares, found.districts
 
     def standing(self) -> Standing | None:
         """Return the windows of a standing plan, or None."""

@@ -28,7 +28,7 @@ from ldptrace.protocol.records import Record
 from ldptrace.protocol.round import SHARES
 from ldptrace.protocol.units import millimetres
 
-# Shares of the users per question of `Plan.single_report`.
+# Shares of the users per question where nothing is known of their number; `ldptrace.curator.planning` chooses others.
 DEFAULT_SHARES = {
     "length": 0.05,
     "start": 0.02,
@@ -73,7 +73,8 @@ class Wanted(Record):
     (per side) are those of pairs of ends. A curator who has a street map (`for_map`)
     asks the same questions of other shares. With `time` some are asked when they leave (and in a `week` on which day),
     how fast they are, and at what time of day they go towards a public `centre` or away from it (None: the middle of
-    the map). `questions` names what is asked instead of all this, `shares` says of which part of the users.
+    the map). `usual` are the questions that are not about time, with their shares (None: those of this module).
+    `questions` names what is asked instead of all this, `shares` says of which part of the users.
     """
 
     most_moves: int = 5
@@ -86,11 +87,13 @@ class Wanted(Record):
     questions: Sequence[str] | None = None
     districts: int = DISTRICTS
     most_bends: int = MOST_BENDS
+    usual: dict[str, float] | None = None
 
     def asked(self, grid: Grid, crs: str | None) -> list[tuple[Question, int]]:
         """Return the questions, each with its share out of 65,536."""
         space, clocks = self._about_space(grid.n), _about_time(grid, crs, self.week, self.centre)
-        known = [*space, *clocks, *self._further(grid.n)]
+        pairs, bends, trips = self._further(grid.n)
+        known = [*space, pairs, bends, *clocks, trips]
         names = self._names(known)
         chosen = [question for question in known if question.name in names]
         if not any(question.about_time for question in chosen) and (self.week or self.centre is not None):
@@ -106,15 +109,15 @@ class Wanted(Record):
 
     def _further(self, n: int) -> list[Question]:
         return [
-            Trips(n),
             Pairs(n, min(self.districts, n)),
             Bends(n, min(self.most_bends, bend_count(n))),
+            Trips(n),
         ]
 
     def _names(self, known: list[Question]) -> set[str]:
         """Return names of the questions that are asked."""
         if self.questions is None:
-            return {*DEFAULT_SHARES, *(TIME_SHARES if self.time else ())}
+            return {*self._usual, *(TIME_SHARES if self.time else ())}
         named, possible = list(self.questions), [question.name for question in known]
         if not named or len(set(named)) < len(named) or not set(named) <= set(possible):
             raise InputError(
@@ -122,11 +125,15 @@ class Wanted(Record):
             )
         return {*named, *(TIME_SHARES if self.time else ())}
 
+    @property
+    def _usual(self) -> dict[str, float]:
+        return self.usual or (MAP_SHARES if self.for_map else DEFAULT_SHARES)
+
     def _tickets(self, chosen: list[Question]) -> list[int]:
         """Return whole shares of the chosen questions."""
         if self.shares is not None:
             return integer_shares(chosen, self.shares, SHARES)
-        usual = MAP_SHARES if self.for_map else DEFAULT_SHARES
+        usual = self._usual
         space = [question for question in chosen if question.name in usual]
         names = {question.name for question in chosen}
         if names not in ({*usual}, {*usual, *TIME_SHARES}):
@@ -141,8 +148,7 @@ class Wanted(Record):
 
 def _weights(chosen: Iterable[Question], usual: dict[str, float]) -> dict[str, float]:
     """Weigh named questions: in the usual proportions, those about time and the further ones on top."""
-    all_of = usual | {name: share * GIVEN / PARTS for name, share in TIME_SHARES.items()}
-    all_of |= FURTHER | ({"pairs": PAIRS_ON_MAP / (1 - PAIRS_ON_MAP)} if usual is MAP_SHARES else {})
+    all_of = FURTHER | usual | {name: share * GIVEN / PARTS for name, share in TIME_SHARES.items()}
     return {question.name: all_of[question.name] for question in chosen}
 
 

@@ -12,8 +12,9 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.models.routes.answers import ANSWERS, PathTables, different, named
 from ldptrace.models.routes.model import RouteModel
 from ldptrace.protocol.grid import Grid
-from ldptrace.protocol.lattice import direction, link_item, move_item, turn
+from ldptrace.protocol.lattice import bend_item, direction, link_item, move_item, turn
 from ldptrace.protocol.questions import (
+    Bends,
     End,
     Length,
     Links,
@@ -46,15 +47,21 @@ def chosen(items: list[int], most: int, domain: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("most", [1, 2, 5])
-@pytest.mark.parametrize("name", ["visits", "moves", "links"])
+@pytest.mark.parametrize("name", ["visits", "moves", "links", "bends"])
 def test_sets_at_random_positions_by_enumeration(name: str, most: int) -> None:
-    kind: Question = {"visits": Visits(N, most), "moves": Moves(N, most), "links": Links(N, most)}[name]
+    kind: Question = {
+        "visits": Visits(N, most),
+        "moves": Moves(N, most),
+        "links": Links(N, most),
+        "bends": Bends(N, most),
+    }[name]
     found = tables().answers(name, most).toarray()
     for row, path in enumerate(PATHS):
         items = {
             "visits": path,
             "moves": [move_item(a, b, N) for a, b in pairwise(path)],
             "links": [link_item(a, b, N) for a, b in pairwise(path)],
+            "bends": [bend_item(a, b, c, N) for a, b, c in zip(path, path[1:], path[2:], strict=False)],
         }[name]
         np.testing.assert_allclose(found[row], chosen(items, most, kind.domain), atol=1e-12)
 

@@ -19,10 +19,10 @@ from scipy.special import gammaln
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints, Ints32
 from ldptrace.core.kernels import kernel
-from ldptrace.core.paths import CellPaths, direction_of, districts_of, link_items, move_items
+from ldptrace.core.paths import CellPaths, bend_items, direction_of, districts_of, link_items, move_items
 from ldptrace.models.path.graph import TURN
 from ldptrace.models.path.potentials import Layout
-from ldptrace.protocol.lattice import TURNS, link_count, move_count
+from ldptrace.protocol.lattice import TURNS, bend_count, link_count, move_count
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +123,12 @@ class PathTables:
     def bends(self) -> Ints:
         return TURN[self._keys[self._bent] % 8, self._keys[self._bent + 1] % 8]
 
+    @property
+    def bend_items(self) -> Ints32:
+        """The undirected bend at each turn between two steps."""
+        moves = move_items(self.paths.grid.n)[self._keys[self._bent]]
+        return bend_items(self.paths.grid.n)[8 * moves + self._keys[self._bent + 1] % 8]
+
 
 def named(positions: NDArray[np.number], held: NDArray[np.number], most: int) -> Floats:
     """Return the probability that an item at `held` of the positions is named if `most` positions are chosen.
@@ -192,6 +198,11 @@ ANSWERS: dict[str, Callable[[PathTables, int], csr_array]] = {
         _table(tables, tables.bend_rows, tables.bends, TURNS), tables.paths.sizes - 2, most=1
     ),
     "pairs": lambda tables, _: tables.pairs,
+    "bends": lambda tables, most: _named(
+        _table(tables, tables.bend_rows, tables.bend_items, bend_count(tables.paths.grid.n)),
+        tables.paths.sizes - 2,
+        most,
+    ),
 }
 
 
