@@ -12,8 +12,11 @@ import pytest
 
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.reports import report_bytes
+from ldptrace.protocol.seals import sealed_bytes
 from ldptrace.protocol.standing import Standing
 from programs_kit import require
+from shuffled_kit import shuffled
 
 pytestmark = pytest.mark.slow
 
@@ -96,6 +99,25 @@ async () => {
   return [(await ledger.entries()).length, await ledger.spent()];
 }
 """
+# The blocks of the README: one person answers a direct plan, and another plan through a shuffler.
+README = r"""
+async ({ readme, direct, id, mixed }) => {
+  const index = await import("/clients/js/index.js");
+  const [asked, shown] = [[], []];
+  globalThis.fetch = async (url, options = {}) => {
+    asked.push([url, options.headers?.["Content-Type"] ?? null, options.body?.length ?? 0]);
+    return new Response(url === "/plan.json" ? direct : "{}");
+  };
+  globalThis.setTimeout = (done) => queueMicrotask(done);
+  const [first, , third] = [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map((found) => found[1]);
+  const run = (code, names) => new (async () => {}).constructor(...Object.keys(names), code)(...Object.values(names));
+  const code = first.replace(/^import .*\n/, "").replace('"1953b0dd..."', JSON.stringify(id));
+  const { arrived, trips } = await run(`${code}\nreturn { arrived, trips };`, index);
+  const plan = await index.readPlan(mixed);
+  const again = await run(`${third}\nreturn arrived;`, { ...index, plan, trips, show: (line) => shown.push(line) });
+  return { arrived: [arrived, again], asked, shown };
+}
+"""
 
 
 def test_in_node() -> None:
@@ -141,6 +163,26 @@ def test_in_a_browser(browser: Any) -> None:
     result = page.evaluate(SCRIPT)
     assert result["failed"] == []
     assert min(result["tried"]) > 0
+
+
+def test_the_examples_of_the_readme_run(browser: Any) -> None:
+    [page] = tabs(browser, 1)
+    direct = Plan.single_report(Grid((13.3, 52.4, 13.6, 52.6), 6), 1, crs="EPSG:4326")
+    mixed = shuffled(direct, address="https://club.example/mix/")
+    given = {"readme": (CLIENT / "README.md").read_text(), "direct": direct.to_json(), "id": direct.id}
+    found = page.evaluate(README, {**given, "mixed": mixed.to_json()})
+    size = report_bytes(direct.rounds[0])
+    assert found["arrived"] == [True, True]
+    assert found["asked"] == [
+        ["/plan.json", None, 0],
+        ["https://host/v1/campaigns/NAME/reports", "application/vnd.ldptrace.reports", size],
+        [
+            f"https://club.example/mix/v2/plans/{mixed.id}/reports",
+            "application/vnd.ldptrace.sealed",
+            sealed_bytes(size),
+        ],
+    ]
+    assert "A club, https://club.example/mix/" in found["shown"][0]
 
 
 def test_two_tabs_give_one_answer(browser: Any) -> None:
