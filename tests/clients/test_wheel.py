@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import venv
@@ -17,6 +18,7 @@ from ldptrace import __version__
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import read_report
+from shuffled_kit import shuffled
 
 pytestmark = pytest.mark.slow
 
@@ -96,3 +98,25 @@ def test_every_public_name_is_there(empty: Path) -> None:
     done = subprocess.run([empty / "python", "-I", "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "ldptrace_device.device.program" in json.loads(done.stdout)
+
+
+def test_the_example_of_the_readme_runs_and_a_shuffled_plan_names_what_it_needs(
+    empty: Path, tmp_path: Path
+) -> None:
+    """In an environment without `cryptography`, which only shuffled plans need."""
+    [example] = re.findall(r"```python\n(.*?)```", (CLIENTS / "python" / "README.md").read_text(), re.S)
+
+    def answered(plan: Plan) -> subprocess.CompletedProcess[str]:
+        (tmp_path / "plan.json").write_text(plan.to_json())
+        program = [empty / "python", "-c", example]
+        options = {"cwd": tmp_path, "capture_output": True, "text": True, "timeout": 60}
+        return subprocess.run(program, check=False, **options)  # type: ignore[call-overload, no-any-return]
+
+    done = answered(PLAN)
+    assert done.returncode == 0, done.stderr
+    assert "Trips: 1, with 2 points.\nThe answer is about this one trip.\n" in done.stdout
+    spent = (tmp_path / "ledger.json").read_bytes()
+    done = answered(shuffled(PLAN))
+    assert "ldptrace-device[shuffled]" in done.stderr
+    # Nothing is spent on an answer that cannot be sealed.
+    assert (tmp_path / "ledger.json").read_bytes() == spent
