@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import pytest
 
+import ldptrace as lt
 from ldptrace.core.reading import Reading
 from ldptrace.errors import InputError
+from ldptrace.options import options_in
 
 
 @pytest.mark.parametrize(
@@ -29,3 +32,9 @@ def test_a_gap_makes_one_log_of_points_without_an_id() -> None:
     assert not Reading().single
     assert Reading(split_gap=900).single
     assert Reading(bounds=(0, 0, 1, 1)).bounds == (0.0, 0.0, 1.0, 1.0)
+
+
+def test_the_function_has_the_names_and_defaults_of_the_record() -> None:
+    taken = inspect.signature(lt.read).parameters
+    known = {entry.name: entry.default for entry, _ in options_in(Reading)}
+    assert {name: parameter.default for name, parameter in taken.items() if name != "path"} == known
