@@ -27,10 +27,18 @@ def test_more_users_and_more_budget_allow_finer_grids() -> None:
     assert choose_grid(300_000, 0.5) <= choose_grid(300_000, 2.0)
 
 
+def test_finer_cells_may_not_make_trips_worse() -> None:
+    """30,000 users at epsilon 4: the traffic of a ninth of the area is best known on 12 x 12 cells, trips are not."""
+    assert outlook(30_000, 4.0, 12).error < outlook(30_000, 4.0, 6).error
+    assert choose_grid(30_000, 4.0) == 6
+    assert choose_grid(3_000_000, 8.0) > 6
+
+
 def test_a_map_allows_finer_cells_where_noise_does() -> None:
     for users in (1_000, 100_000, 400_000, 30_000_000):
         plain, mapped = (choose_grid(users, 1.0, for_map=given) for given in (False, True))
-        assert mapped == (max(plain, MAP_GRID) if users >= 400_000 else plain)
+        assert mapped >= (MAP_GRID if users >= 400_000 else plain)
+        assert mapped == plain or users >= 400_000
     assert Facts(400_000, 1.0, BOUNDS, for_map=True).plan().grid.n == MAP_GRID
 
 

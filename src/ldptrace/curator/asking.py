@@ -76,6 +76,21 @@ def asked(users: int, epsilon: float | Fraction, n: int) -> Asked:
     return min(found, key=lambda one: _cost(one, before))
 
 
+def trip_noise(users: int, epsilon: float | Fraction, n: int) -> float:
+    """Predict the part of the error of trips that is noise, with the shares without pairs and bends: it grows with the
+    number of cells. Trips are compared on 6 x 6 cells.
+
+    >>> round(trip_noise(30_000, 4.0, 6), 3), round(trip_noise(30_000, 4.0, 12), 3)
+    (0.007, 0.029)
+    """
+    return NOISE[0] * (_information(users, ratio_at_most(Fraction(epsilon))) / AT) ** -FALL * (n / 6) ** 2
+
+
+def _information(users: int, ratio: Fraction) -> float:
+    """Count the users whose exact answers would tell as much as these noisy ones."""
+    return users / (4 * float(ratio) / (float(ratio) - 1) ** 2 + 0.1)
+
+
 def _cost(one: Asked, before: Asked) -> float:
     """Errors relative to those before, trips twice; errors of cells that are small anyway count little."""
     return (
@@ -101,7 +116,7 @@ def shares_of(pairs: float, bends: float) -> dict[str, float]:
 
 def _predicted(users: int, ratio: Fraction, n: int, districts: int, pairs: float, bends: float) -> Asked:
     shares = shares_of(pairs, bends)
-    information = users / (4 * float(ratio) / (float(ratio) - 1) ** 2 + 0.1)
+    information = _information(users, ratio)
     ends, moves, cells = (_told(shares, weights) for weights in (ENDS, MOVES, CELLS))
     noise = [
         size * (information * told / AT) ** -FALL

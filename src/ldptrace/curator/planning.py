@@ -19,6 +19,7 @@ from functools import lru_cache
 import numpy as np
 
 from ldptrace.core.arrays import Floats
+from ldptrace.curator.asking import trip_noise
 from ldptrace.errors import InputError
 from ldptrace.protocol.exact import epsilon_fraction, ratio_at_most
 from ldptrace.protocol.grid import checked_cells
@@ -36,6 +37,8 @@ QUERY = 1 / 9
 # Grids that nest in the 6 x 6 cells on which the literature measures. Others are no better where the prediction prefers
 # them, and worse by those measures (`python -m benchmarks.granularity choice`; docs/lab/one-report.md).
 GRIDS = (6, 12, 18, 24)
+# Without a street map, finer cells may add so much to the predicted error of trips.
+WORSE = 0.005
 # With a street map, routes say what happens within cells, and finer ones tell more of where trips begin and end: at
 # least this grid, from where its predicted noise is below a bound (docs/lab/streets.md).
 MAP_GRID, MAP_NOISE = 16, 0.385
@@ -95,11 +98,13 @@ def choose_grid(users: int, epsilon: float, trip: float = TRIP, for_map: bool = 
     """N with the smallest predicted error, among the grids that nest in the literature's; finer where a map helps.
 
     >>> choose_grid(2_000, 1.0), choose_grid(300_000, 1.0), choose_grid(30_000_000, 1.0)
-    (6, 6, 18)
+    (6, 6, 12)
     >>> choose_grid(100_000, 1.0, for_map=True), choose_grid(400_000, 1.0, for_map=True)
     (6, 16)
     """
-    best = min(GRIDS, key=lambda n: outlook(users, epsilon, n, trip=trip).error)
+    coarsest = trip_noise(users, epsilon, GRIDS[0])
+    allowed = [n for n in GRIDS if for_map or trip_noise(users, epsilon, n) <= coarsest + WORSE]
+    best = min(allowed, key=lambda n: outlook(users, epsilon, n, trip=trip).error)
     if not for_map or outlook(users, epsilon, MAP_GRID, trip=trip).noise > MAP_NOISE:
         return best
     return max(best, MAP_GRID)
