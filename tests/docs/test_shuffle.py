@@ -1,0 +1,102 @@
+"""The guide of two operators, followed by two people in two folders."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ports_kit import free_port
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "shuffle.md"
+
+
+def blocks() -> list[tuple[str, str]]:
+    """Who types what, in the order of the page."""
+    found = re.findall(r"^```bash (\w+)\n(.*?)^```$", PAGE.read_text(), re.M | re.S)
+    return [(who, text) for who, text in found if who != "elsewhere"]
+
+
+@pytest.mark.slow
+def test_two_people_follow_the_guide(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "ldptrace"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m ldptrace "$@"\n')
+    program.chmod(0o755)
+    ports = {"8000": str(free_port()), "8001": str(free_port())}
+    curator, shuffler = tmp_path / "one", tmp_path / "two"
+    places = {"curator": curator, "shuffler": shuffler, "devices": shuffler, "both": shuffler}
+    for folder in (curator, shuffler):
+        folder.mkdir()
+    environment = os.environ | {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "COLUMNS": "200"}
+    running: list[subprocess.Popen[bytes]] = []
+    said: dict[str, str] = {}
+    try:
+        for who, text in blocks():
+            for port, free in ports.items():
+                text = text.replace(f":{port}", f":{free}").replace(f"--port {port}", f"--port {free}")
+            if who == "shuffler":
+                # What the curator sends to the shuffler.
+                (shuffler / "token").write_bytes((curator / "token").read_bytes())
+                wait(curator / "curator" / "campaigns.sqlite")
+            if who == "both":
+                text = text.replace("--data curator", f"--data {curator / 'curator'}")
+                until_sent(shuffler, environment)
+            for line in text.replace("\\\n", " ").splitlines():
+                if line.endswith("&"):
+                    quiet = subprocess.DEVNULL
+                    command = ["sh", "-c", f"exec {line[:-1]}"]
+                    running.append(
+                        subprocess.Popen(
+                            command, cwd=places[who], env=environment, stdout=quiet, stderr=quiet
+                        )
+                    )
+                    time.sleep(2)
+                else:
+                    done = subprocess.run(
+                        line,
+                        shell=True,
+                        cwd=places[who],
+                        env=environment,
+                        capture_output=True,
+                        text=True,
+                        timeout=120,
+                    )
+                    assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+                    said[line.split(" --")[0]] = done.stdout + done.stderr
+    finally:
+        for process in running:
+            process.send_signal(signal.SIGTERM)
+        for process in running:
+            process.wait(30)
+    assert "sent  300 reports" in said["ldptrace shuffle show"]
+    assert "300 reports, 300 counted, central epsilon" in said["ldptrace campaign show trips"]
+    # The other one's folder holds no key and no report.
+    assert not list(shuffler.rglob("campaigns.sqlite"))
+    assert not list(curator.rglob("shuffler.sqlite"))
+
+
+def wait(path: Path) -> None:
+    end = time.monotonic() + 30
+    while not path.exists() and time.monotonic() < end:
+        time.sleep(0.1)
+
+
+def until_sent(folder: Path, environment: dict[str, str]) -> None:
+    """Until the shuffler has sent its batch."""
+    command = ["ldptrace", "shuffle", "show", "--data", "shuffler"]
+    end = time.monotonic() + 90
+    while time.monotonic() < end:
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, check=True
+        )
+        if "  sent  " in done.stdout:
+            return
+        time.sleep(1)
+    raise AssertionError(done.stdout)
