@@ -17,10 +17,14 @@ from ports_kit import free_port
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "shuffle.md"
 
 
+WHO = {"1": "curator", "2": "shuffler", "3": "devices", "4": "both"}
+
+
 def blocks() -> list[tuple[str, str]]:
-    """Who types what, in the order of the page."""
-    found = re.findall(r"^```bash (\w+)\n(.*?)^```$", PAGE.read_text(), re.M | re.S)
-    return [(who, text) for who, text in found if who != "elsewhere"]
+    """Who types what, in the order of the page: the numbered sections have one block each."""
+    found = re.findall(r"^## (\d)\..*?^```bash\n(.*?)^```$", PAGE.read_text(), re.M | re.S)
+    assert [number for number, _ in found] == list(WHO)
+    return [(WHO[number], text) for number, text in found]
 
 
 @pytest.mark.slow

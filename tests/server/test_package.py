@@ -44,6 +44,11 @@ def test_container_files_start_what_there_is() -> None:
     compose = (REPOSITORY / "deploy" / "compose.yaml").read_text()
     assert "LDPTRACE_DATABASE: postgresql://" in compose
     assert "dockerfile: deploy/Containerfile" in compose
+    both = (REPOSITORY / "deploy" / "shuffled.yaml").read_text()
+    assert re.findall(r"profiles: \[(.+)\]", both) == ["curator", "shuffler"]
+    assert re.findall(r'command: \["(\w+)"', both) == ["serve", "shuffle"]
+    # What one has is not mounted by the other.
+    assert re.findall(r"- (\w+):/data", both) == ["curator", "shuffler"]
 
 
 def test_every_language_has_every_text_with_the_same_gaps() -> None:
