@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from ldptrace.core.running import Running
@@ -403,8 +403,12 @@ def compared(
     return True
 
 
-def _tried(face: Face, name: str, folder: Path, table: Table, most: int = 12) -> None:
+def _tried(face: Face, name: str, folder: Path, table: Table, most: int = 6) -> None:
     @given(st.sampled_from([0, 1, PEOPLE - 1]), st.sampled_from(sorted(CHANGES)))
+    @example(0, "no times")
+    @example(PEOPLE - 1, "times of the day")
+    @example(0, "no geometry")
+    @example(1, "no degrees")
     @settings(max_examples=most, deadline=None, suppress_health_check=list(HealthCheck))
     def tried(whose: int, change: str) -> None:
         compared(face, FILES[name], folder, table, whose, CHANGES[change])
@@ -419,12 +423,26 @@ def test_synthesize(name: str, tmp_path: Path, devices: Table) -> None:
 
 @pytest.mark.parametrize("name", ["csv", "lists", "points"])
 def test_synthesize_in_batches(name: str, tmp_path: Path, devices: Table) -> None:
-    _tried(synthesized(running=Running(memory="1K", batches=True)), name, tmp_path, devices, 6)
+    _tried(synthesized(running=Running(memory="1K", batches=True)), name, tmp_path, devices, 3)
+
+
+@pytest.mark.parametrize("change", ["properties", "none"])
+def test_one_property_does_not_say_whose_all_trips_are(change: str, tmp_path: Path, devices: Table) -> None:
+    people = [somebody(number) for number in range(PEOPLE)]
+    if change == "none":
+        assert synthesized()(geojson_of(people, tmp_path), devices).said["provenance"]["unit"] == "trajectory"
+        return
+    source = geojson_of([CHANGES["properties"](people[0]), *people[1:]], tmp_path)
+    with pytest.raises(InputError, match="--user user_id"):
+        synthesized()(source, devices)
+    named = synthesized(user="user_id")(source, devices)
+    assert named.said["provenance"]["unit"] == "user"
+    assert synthesized(unit="trip")(source, devices).said["provenance"]["unit"] == "trip"
 
 
 @pytest.mark.parametrize("name", ["csv", "lists"])
 def test_synthesize_for_each_trip(name: str, tmp_path: Path, devices: Table) -> None:
-    _tried(synthesized(unit="trip", outside="clamp", week=True), name, tmp_path, devices, 6)
+    _tried(synthesized(unit="trip", outside="clamp", week=True), name, tmp_path, devices, 3)
 
 
 @pytest.mark.parametrize("name", ["csv", "lists", "points"])
@@ -441,7 +459,7 @@ def test_a_user_with_any_number_of_trips(name: str, batches: bool, tmp_path: Pat
 @pytest.mark.parametrize("name", ["csv", "lists", "gpx", "geojson"])
 @pytest.mark.parametrize("every", [None, "30min"])
 def test_stream(name: str, every: str | None, tmp_path: Path, devices: Table) -> None:
-    _tried(streamed(every=every), name, tmp_path, devices, 6)
+    _tried(streamed(every=every), name, tmp_path, devices, 3)
 
 
 def test_a_stream_whose_period_is_not_given_says_so(tmp_path: Path, devices: Table) -> None:

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from ldptrace.curator.estimates import Estimates
 from ldptrace.curator.tally import Tally
-from ldptrace.curator.trips import PEOPLE, trips_per_person
+from ldptrace.curator.trips import PEOPLE, TripsPerPerson, trips_per_person
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -38,6 +39,10 @@ def test_the_mean_is_found_with_its_error(rng: np.random.Generator) -> None:
     assert values.mean() == pytest.approx(truth, abs=5 * values.std() / np.sqrt(200))
     assert values.std() == pytest.approx(np.mean([each.std_error for each in found]), rel=0.2)
     assert np.mean([each.none for each in found]) == pytest.approx(0.3, abs=0.05)
+
+
+def test_nineteen_of_twenty_intervals_hold_the_truth() -> None:
+    assert TripsPerPerson(10.0, 1.0, 0.0).interval == pytest.approx(norm.interval(0.95, 10.0), abs=1e-3)
 
 
 def test_numbers_are_scaled_and_say_what_they_are_about(rng: np.random.Generator) -> None:

@@ -28,6 +28,14 @@ def test_noise_does_not_wreck_the_quantile(error: float) -> None:
     assert min(found) >= 2
 
 
+def test_the_last_item_is_all_longer_paths() -> None:
+    """A geometric law with a mean of nine, of which a third is beyond the last of twelve lengths."""
+    law = 0.1 * 0.9 ** np.arange(12)
+    law[-1] = 0.9**11
+    found = smooth_lengths(Estimate(Length(6, 12), law, np.full(12, 1e-3), 1_000_000))
+    assert found == pytest.approx(law, abs=0.02)
+
+
 def test_nobody_asked_gives_some_law() -> None:
     nothing = Estimate(Length(6, 36), np.zeros(36), np.full(36, np.inf), 0)
     for law in (length_distribution(nothing), smooth_lengths(nothing)):

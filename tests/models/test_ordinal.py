@@ -73,6 +73,21 @@ def test_replicates_spread_as_all_distributions_that_the_answers_allow(rng: np.r
     assert error == pytest.approx(np.full(4, noise * np.sqrt(3 / 4)), rel=0.3)
 
 
+def test_what_may_be_true_is_as_wide_as_a_city_may_be_apart(rng: np.random.Generator) -> None:
+    """The answers fit the profile best, so that the narrowest bend explains them best; but it says nothing of how far
+    off the profile is, so that the spread is that of the wide ones alone."""
+    flat, seen = np.full(4, 0.25), [Answers(np.full(4, 0.25), np.full(4, 0.2**2))]
+    narrow, wide = (Bend(size**2 * np.eye(4), "", size=size) for size in (0.02, 0.6))
+
+    def spread(*bends: Bend) -> float:
+        found = fit_ordinal(flat, seen, bends)
+        assert found.ratios is not None
+        return float(np.sqrt(np.mean((found.ratios - 1) ** 2)))
+
+    assert spread(narrow, wide) == pytest.approx(spread(wide), rel=0.05)
+    assert spread(narrow) < 0.2 * spread(wide)
+
+
 def test_a_week_has_more_hours_than_replicates(rng: np.random.Generator) -> None:
     """Answers that say nothing: shares vary as their prior does."""
     apart = np.subtract.outer(np.arange(60), np.arange(60))

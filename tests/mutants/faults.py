@@ -79,7 +79,7 @@ REPORTS = [
     Fault("answer: points that cannot be had are an error", _TRACK, "        return list(points)\n    except Exception:\n        return []", "        return list(points)\n    except Exception:\n        raise", REPORTER),
     Fault("answer: huge numbers are an error", _TRACK, "    except OverflowError:\n        return math.inf if value > 0 else -math.inf", "    except OverflowError:\n        raise ValueError", REPORTER),
     Fault("answer: what is no number is an error", _TRACK, "    except Exception:  # whatever it is, it is no number\n        return math.nan", "    except ZeroDivisionError:\n        return math.nan", REPORTER),
-    Fault("answer: a file with nothing usable is an error", "src/ldptrace/cli/own.py", "    except NothingUsable:\n        pass\n", "    except NothingUsable:\n        raise\n", "tests/cli/test_collect.py"),
+    Fault("answer: a file with nothing usable is an error", "src/ldptrace/cli/own.py", "        return [], crs or _stated(path, format)", "        raise", "tests/cli/test_collect.py"),
 ]  # fmt: skip
 
 SHUFFLED_LEDGERS = [
@@ -202,7 +202,7 @@ STANDING_PLANS = [
     Fault("ledger: a link is replaced", _STORAGE, "return os.path.realpath(self.path)", "return os.path.abspath(self.path)", STORAGE),
     Fault("ledger: hard links are answered", _STORAGE, "st_nlink > 1", "st_nlink > 2", STORAGE),
     Fault("ledger: the lock can be deleted", _STORAGE, "            handle = os.open(folder, os.O_RDONLY)\n            try:\n                _lock", "            handle = os.open(self.real + '.lock', os.O_RDWR | os.O_CREAT)\n            try:\n                _lock", STORAGE),
-    Fault("refusal: empty files have no coordinates", "src/ldptrace/cli/own.py", "return trips, crs or stated_crs(path, format)", "return trips, crs or (found.crs if trips else None)", OWN),
+    Fault("refusal: empty files have no coordinates", "src/ldptrace/cli/own.py", "crs or stated_crs(path, format)\n", "crs or (found.crs if len(found) else None)\n", OWN),
     Fault("clocks: --now changes the ledger in use", "src/ldptrace/cli/collect.py", "if now is not None and not was_typed(", "if False and not was_typed(", OWN),
     Fault("receive: any window is counted", _RECEIVE, "    if window != _ANY and _item(data, start + _WINDOW, _WINDOW_BYTES) != window:\n        return _WRONG_WINDOW\n", "", VECTORS),
 ]  # fmt: skip
@@ -291,8 +291,8 @@ AUDITS = [
 _PUBLIC, PUBLIC = "src/ldptrace/methods/public.py", "tests/methods/test_public.py"
 _SPENDING, SPENDING = "src/ldptrace/methods/spending.py", "tests/methods/test_spending.py"
 LOCAL_DATA = [
-    Fault("promise: silent devices are no leak", "src/ldptrace/synthesis.py", "            leak_of(self.reading.outside),\n", "", "tests/test_synthesis.py -k weakens"),
-    Fault("promise: bounds of the data are no leak", "src/ldptrace/synthesis.py", "            BOUNDS_LEAK if self.reading.bounds is None else None,\n", "", "tests/test_synthesis.py -k weakens"),
+    Fault("promise: silent devices are no leak", "src/ldptrace/settings.py", "            leak_of(self.reading.outside),\n", "", "tests/test_synthesis.py -k weakens"),
+    Fault("promise: bounds of the data are no leak", "src/ldptrace/settings.py", "            BOUNDS_LEAK if self.reading.bounds is None else None,\n", "", "tests/test_synthesis.py -k weakens"),
     Fault("public: routes in memory are not compared", _PUBLIC, "return Public(area, fixes, fixes.lines())", "return Public(area, fixes)", PUBLIC),
     Fault("public: rounded copies are not compared", _PUBLIC, '(("fixes", seen.fixes), ("rounded steps", seen.steps))', '(("fixes", seen.fixes),)', PUBLIC),
     Fault("public: a hundredth is any share", _PUBLIC, "            if share > BY_CHANCE:", "            if share > 0.5:", PUBLIC),
@@ -458,6 +458,36 @@ SHUFFLERS = [
     Fault("curator: a batch at any time", _BATCHES, "if not first <= now < last:", "if False:", BATCHES),
 ]  # fmt: skip
 
+# What single records decide of what everybody sees, and what the promise does not say of it.
+_IO, _CORE, _STREAMS = "src/ldptrace/io", "src/ldptrace/core", "src/ldptrace/streams"
+NEIGHBOURS = "tests/test_neighbours.py"
+NEIGHBOUR_FAULTS = [
+    Fault("neighbours: one missing time takes all times", f"{_IO}/clean.py", "    parsed = _usable(parsed, reading.min_points)", "    parsed = replace(parsed, trajectories=parsed.trajectories.with_all_times())\n    parsed = _usable(parsed, reading.min_points)", f"{NEIGHBOURS}::test_synthesize[lists]"),
+    Fault("neighbours: the first trajectory decides whether there are times", "src/ldptrace/engines/local.py", "return self.batches.timed", "return bool(next(iter(self.batches)).t[0] > 0)", f"{NEIGHBOURS}::test_synthesize_in_batches[lists]"),
+    Fault("neighbours: one date moves all times of the day", f"{_CORE}/times.py", "return np.where(t >= FIRST_DATE, t + _offsets(t, timezone, local=False), t)", "return t + _offsets(t, timezone, local=False)", "tests/core/test_times.py"),
+    Fault("neighbours: numbers decide the coordinate system", f"{_CORE}/layers.py", "shapes if public else None", "shapes", "tests/io/test_vector.py -k degrees"),
+    Fault("neighbours: features without a line are omitted", f"{_IO}/geojson.py", "            lines.append([])\n            owners.append(number)\n", "", f"{NEIGHBOURS}::test_synthesize[geojson]"),
+    Fault("neighbours: tracks without a segment are omitted", f"{_IO}/gpx.py", "            self._add(0)", "            pass", f"{NEIGHBOURS}::test_synthesize[gpx]"),
+    Fault("neighbours: rows without a geometry are omitted", f"{_IO}/vector.py", "shapes = layer.shapes.in_every_row(0)", "shapes = layer.shapes", f"{NEIGHBOURS}::test_synthesize[gpkg]"),
+    Fault("neighbours: trips that say they are incomplete are omitted", f"{_IO}/porto.py", "_emptied(trips, missing)", "trips.take(~missing)", "tests/io/test_porto.py"),
+    Fault("neighbours: taxis without a fix are omitted", f"{_IO}/logs.py", "    if empty:\n", "    if False:\n", "tests/io/test_logs.py"),
+    Fault("neighbours: users without a trip id are omitted", f"{_CORE}/tables.py", "    if columns.user is not None:\n        known = ", "    if False:\n        known = ", "tests/core/test_tables.py"),
+    Fault("neighbours: one trip decides whether others are sorted", f"{_CORE}/tables.py", "if (missing := np.isnan(rank)).any():", "if (missing := np.isnan(rank)).all():", "tests/core/test_tables.py"),
+    Fault("neighbours: one property names users", f"{_IO}/files.py", "if kind is not None and kind.holds_users and", "if kind is None and", f"{NEIGHBOURS}::test_one_property_does_not_say_whose_all_trips_are"),
+    Fault("neighbours: the stream begins with the first trip", f"{_STREAMS}/run.py", "float(found) if given is None else", "float(found) if found < np.inf else", f"{NEIGHBOURS}::test_stream[lists-None]"),
+    Fault("neighbours: a trip before the stream is reported", f"{_STREAMS}/occasions.py", "(ended >= span[0]) & ", "", "tests/streams/test_occasions.py"),
+    Fault("neighbours: the period of the trips is no leak", f"{_STREAMS}/settings.py", "None if given else PERIOD", "None", f"{NEIGHBOURS}::test_a_stream_whose_period_is_not_given_says_so"),
+    Fault("stream: one answer fewer is promised", f"{_STREAMS}/promise.py", "math.ceil(span / every)", "math.floor(span / every)", "tests/streams/test_promise.py"),
+    Fault("intervals: nine of ten", "src/ldptrace/curator/trips.py", "WIDE = 1.96", "WIDE = 1.645", "tests/curator/test_trips.py"),
+    Fault("lengths: the last class is one length", "src/ldptrace/models/lengths.py", "    laws[:, -1] += np.maximum(1 - laws.sum(axis=1), 0)\n", "", "tests/models/test_lengths.py"),
+    Fault("ordinal: narrow bends say how far off a profile is", "src/ldptrace/models/ordinal.py", "np.where(wide >= min(LEAST, wide.max()), evidence, -np.inf)", "evidence", "tests/models/test_ordinal.py"),
+    Fault("flows: streets of a cell are known better", "src/ldptrace/products/flows.py", "UNTOLD = 0.4", "UNTOLD = 0.2", "tests/products/test_flows.py"),
+    Fault("pages: a release that is not published is shown", "src/ldptrace/server/pages.py", 'if campaign.state != "published":', "if False:", "tests/server/test_pages.py"),
+    Fault("js: a redirection counts as arrived", "clients/js/src/sending.js", 'redirect: "error"', 'redirect: "follow"'),
+    Fault("js: any conflict counts as arrived", "clients/js/src/sending.js", ' && code === "duplicate"', ""),
+    Fault("js: a problem counts as arrived", "clients/js/src/sending.js", "answer.status === 409 && ", ""),
+]  # fmt: skip
+
 FAULTS: list[Fault] = [
     *DRAWS,
     *STREAM,
@@ -473,6 +503,7 @@ FAULTS: list[Fault] = [
     *SEEDS,
     *SERVERS,
     *SHUFFLERS,
+    *NEIGHBOUR_FAULTS,
     *CLIENT,
     *JAVA_FAULTS,
     *DRIVEN_FAULTS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ldptrace.curator.facts import Facts
-from server_kit import Client, opened
+from server_kit import SINGLE, Client, opened
 
 STANDING = Facts(1000, "1", (0.0, 0.0, 6.0, 6.0), grid=4, every=7 * 86_400).plan()
 RELEASED = b"<head><style>h1 { color: red }</style></head><h1>made</h1>"
@@ -35,3 +35,20 @@ def test_only_what_was_published_has_a_page(client: Client) -> None:
             assert http.get(f"/c/{missing}").status_code == 404
             assert http.get(f"/c/{missing}/profile.html").status_code == 404
         assert http.get("/c/weekly/release/profile.html").status_code == 404
+
+
+def test_a_release_that_is_made_but_not_published_is_not_shown(client: Client) -> None:
+    """The operator looks at it first; nobody else sees the page or a file."""
+    opened(client.database, "trips", SINGLE)
+    files = ("/index.html", "/profile.html", "/README.md")
+    with client.database.writing() as session:
+        for file in files:
+            session.run("INSERT INTO files VALUES ('trips', ?, 0, ?)", file.removeprefix("/"), RELEASED)
+    addresses = ("", "/profile.html", "/README.md")
+    with client as http:
+        for place in addresses:
+            assert http.get(f"/c/trips/release{place}").status_code == 404
+        with client.database.writing() as session:
+            session.run("UPDATE campaigns SET state = 'published' WHERE name = 'trips'")
+        for place in addresses:
+            assert http.get(f"/c/trips/release{place}").status_code == 200

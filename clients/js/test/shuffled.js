@@ -91,3 +91,24 @@ export async function shuffledFailures(vectors) {
   expect("the same bytes every time", new Set(asked.slice(0, 4).map(({ body }) => body)).size === 1 && bytes(last.body).length > 81);
   return failed;
 }
+
+/** Only a server that has counted a report of a direct plan makes the ledger forget its bytes. */
+export async function directFailures(vectors) {
+  const failed = [];
+  const expect = (name, truth) => truth || failed.push(name);
+  const answers = [[302], [409, "wrong-window"], [409], [503, "duplicate"], [409, "duplicate"]];
+  const asked = await taker(answers, async (address) => {
+    const ledger = new ldptrace.Ledger(memory());
+    const reporter = new ldptrace.Reporter(await ldptrace.readPlan(vectors.plans[0].document), { ledger });
+    const report = await reporter.report([]);
+    for (const [status] of [[null], ...answers.slice(1, -1)]) {
+      const answer = await reporter.send(report, { url: address });
+      expect(`${status} is no arrival`, !answer.arrived && answer.status === status);
+      expect("it is kept", hex(await reporter.report([])) === hex(report));
+    }
+    expect("counted before", (await reporter.send(report, { url: address })).arrived);
+    expect("answered", (await problemOf(() => reporter.report([]))) === "plan-answered");
+  });
+  expect("nobody else is asked", asked.length === answers.length && asked.every(({ method, path }) => method === "POST" && path === "/reports"));
+  return failed;
+}

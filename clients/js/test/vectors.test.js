@@ -6,7 +6,7 @@ import { PROBLEMS } from "../index.js";
 import { deviceFailures, failures, FILES, gather, SHUFFLED_FILES } from "./check.js";
 import { clockFailures, delayFailures, ledgerFailures, otherFailures, sourceFailures, unreadableFailures } from "./properties.js";
 import { sealFailures } from "./seals.js";
-import { shuffledFailures } from "./shuffled.js";
+import { directFailures, shuffledFailures } from "./shuffled.js";
 
 const protocol = new URL("../../../protocol/", import.meta.url);
 const load = (name) => JSON.parse(readFileSync(new URL(name, protocol), "utf8"));
@@ -25,6 +25,8 @@ for (const file of SHUFFLED_FILES) {
 test("seals", async () => assert.deepEqual(await sealFailures(load("vectors/v2/seals.json")), []));
 
 test("sealed reports go to the shuffler alone", async () => assert.deepEqual(await shuffledFailures(shuffled), []));
+
+test("a report that nobody counted is kept", async () => assert.deepEqual(await directFailures(vectors), []));
 
 test("what a device refuses and remembers", async () => assert.deepEqual(await deviceFailures(vectors), []));
 
