@@ -83,3 +83,41 @@ def test_the_map_shows_the_streets_of_the_campaign(
         expect(way).to_be_visible()
         assert (way.get_attribute("d") or "").count("M") == 84
         expect(page.locator("#map text.place")).to_have_text("Market")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_map_zooms_and_points_stay_where_they_are(
+    browser: Browser, server: Server, database: Database, width: int
+) -> None:
+    with contextlib.suppress(Exception):
+        opened(database, "zoomed", PLANE)
+    with visit(browser, server, viewport={"width": width, "height": 900}) as tab:
+        page = tab.go("/c/zoomed")
+        figure = page.locator("#map")
+        expect(figure).to_be_visible()
+        whole = figure.get_attribute("viewBox")
+        figure.hover(position={"x": 100, "y": 100})
+        page.mouse.wheel(0, -300)
+        expect(figure).not_to_have_attribute("viewBox", whole or "")
+        page.click("#closer")
+        nearer = figure.get_attribute("viewBox")
+        figure.click(position={"x": 120, "y": 140})
+        spot, point = figure.bounding_box(), page.locator("#map circle.point").bounding_box()
+        assert spot is not None
+        assert point is not None
+        assert abs(point["x"] + point["width"] / 2 - spot["x"] - 120) < 2
+        assert abs(point["y"] + point["height"] / 2 - spot["y"] - 140) < 2
+        # Dragging moves the map, and draws nothing.
+        expect(page.locator("#found")).to_contain_text("1 point")
+        figure.scroll_into_view_if_needed()
+        spot = figure.bounding_box()
+        assert spot is not None
+        page.mouse.move(spot["x"] + 200, spot["y"] + 200)
+        page.mouse.down()
+        page.mouse.move(spot["x"] + 150, spot["y"] + 160, steps=4)
+        page.mouse.up()
+        expect(figure).not_to_have_attribute("viewBox", nearer or "")
+        assert page.locator("#map circle.point").count() == 1
+        for _ in range(8):
+            page.click("#farther")
+        expect(figure).to_have_attribute("viewBox", whole or "")

@@ -64,6 +64,12 @@ def test_an_operator_makes_a_campaign_and_watches_it(
         expect(page.locator("#map-figure")).to_be_visible()
         assert page.locator("#map .layer-cells rect").count() >= 9
         assert page.locator("#lengths rect.bar").count() > 5
+        # What the colour and a length on the map mean, and one name for a cell.
+        expect(page.locator("#map-legend")).to_contain_text("The strongest blue is ")
+        assert page.locator("#map path.scale").count() == 1
+        assert page.locator("#map .layer-scale text").last.text_content() == "1 m"
+        assert (page.locator("#map .layer-cells title").first.text_content() or "").startswith("cell 0,0: ")
+        expect(page.locator("#lengths-card figcaption")).to_contain_text("Noise makes some bars negative")
         assert page.locator("#errors circle.dot").count() == 1
         expect(page.locator("#rejected")).to_contain_text("unknown-version")
         # The streets that came with the form are under the map.

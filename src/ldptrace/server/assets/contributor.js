@@ -206,9 +206,15 @@ function prepare() {
   at("admission-field").hidden = !state.campaign.admission;
   state.map = new GridMap(at("map"), state.area, say("mapLabel"));
   state.map.streets(state.streets);
+  state.map.zoomable();
+  state.map.scale();
   at("map").classList.add("drawing");
   at("map").addEventListener("click", (event) => add(state.map.pointAt(event)));
   at("map").addEventListener("keydown", keys);
+  for (const [id, factor] of [["closer", 1.6], ["farther", 1 / 1.6]]) {
+    at(id).setAttribute("aria-label", say(id));
+    at(id).addEventListener("click", () => state.map.zoom(factor));
+  }
   at("undo").addEventListener("click", () => take(shorter(), true));
   at("clear").addEventListener("click", () => take(null, false));
   at("none").addEventListener("click", () => take([], false, say("noTripChosen")));

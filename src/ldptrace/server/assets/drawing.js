@@ -21,6 +21,11 @@ export function html(name, attributes = {}, ...children) {
 export const number = (value) => Number(value).toLocaleString("en");
 export const rounded = (value) => String(Number(Number(value).toPrecision(2)));
 
+/** The name of a cell, the same as in the words about plans and reports: its column from the west, its row from the south. */
+export const cellName = (cell, n) => `cell ${Math.floor(cell / n)},${cell % n}`;
+
+const DEGREE = 111_195;
+
 /** The map of a plan: its bounds, its cells, and whatever is drawn on them. */
 export class GridMap {
   constructor(root, { bounds, n, geographic }, label) {
@@ -33,6 +38,8 @@ export class GridMap {
     this.height = Math.min(Math.max(600 * ratio, 150), 1500);
     this.unit = Math.min(this.width, this.height) / 600;
     this.root = root;
+    // Units of the drawing for a metre; plane maps are in metres.
+    this.perUnit = this.width / ((this.x1 - this.x0) * (geographic ? DEGREE * Math.max(stretch, 0.01) : 1));
     root.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
     root.setAttribute("class", "map");
     root.style.setProperty("--ratio", this.width / this.height);
@@ -43,7 +50,7 @@ export class GridMap {
     hatch.append(svg("line", { x1: 0, y1: 0, x2: 0, y2: 6, "stroke-width": 3, class: "hatchline" }));
     this.layers = {};
     root.append(svg("defs", {}, hatch));
-    for (const name of ["streets", "grid", "cells", "flows", "names", "track", "top"]) {
+    for (const name of ["streets", "grid", "cells", "flows", "names", "scale", "track", "top"]) {
       this.layers[name] = svg("g", { class: `layer-${name}` });
       root.append(this.layers[name]);
     }
@@ -75,6 +82,68 @@ export class GridMap {
       this.layers.names.append(svg("text", { x: x * across, y: this.height - y * up, class: "place", "font-size": size, "stroke-width": size / 4, "text-anchor": "middle" }, name));
     }
     this.root.classList.add("with-streets");
+  }
+
+  /** A line of a round length in the lower left corner. */
+  scale() {
+    const most = this.width / 4 / this.perUnit;
+    const power = 10 ** Math.floor(Math.log10(most));
+    const length = [5, 2, 1].map((part) => part * power).find((found) => found <= most);
+    const metres = length >= 1000 ? `${number(length / 1000)} km` : `${number(length)} m`;
+    const [x, y, size] = [10 * this.unit, this.height - 12 * this.unit, (12 * this.width) / (this.root.clientWidth || this.width)];
+    const end = x + length * this.perUnit;
+    this.layers.scale.append(
+      svg("path", { d: `M${x} ${y - 6 * this.unit}V${y}H${end}V${y - 6 * this.unit}`, class: "scale", "stroke-width": 2 * this.unit }),
+      svg("text", { x: end + 5 * this.unit, y, class: "length", "font-size": size, "stroke-width": size / 4 }, metres),
+    );
+  }
+
+  /** Show the map larger or smaller around a point of the drawing; the whole map is the smallest. */
+  zoom(factor, [x, y] = this.centre()) {
+    const before = this.view ?? [0, 0, this.width, this.height];
+    const wide = Math.min(Math.max(before[2] / factor, this.width / 16), this.width);
+    const high = (wide * this.height) / this.width;
+    const at = (place, start, size, now, whole) => Math.min(Math.max(place - ((place - start) / size) * now, 0), whole - now);
+    this.view = [at(x, before[0], before[2], wide, this.width), at(y, before[1], before[3], high, this.height), wide, high];
+    this.root.setAttribute("viewBox", this.view.join(" "));
+  }
+
+  centre() {
+    const [x, y, wide, high] = this.view ?? [0, 0, this.width, this.height];
+    return [x + wide / 2, y + high / 2];
+  }
+
+  /** Zoom by the wheel, and move by dragging. A drag is no click. */
+  zoomable() {
+    const { root } = this;
+    const drawn = (event) => {
+      const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(root.getScreenCTM().inverse());
+      return [x, y];
+    };
+    root.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      this.zoom(event.deltaY < 0 ? 1.25 : 0.8, drawn(event));
+    }, { passive: false });
+    let from = null;
+    let dragged = false;
+    root.addEventListener("pointerdown", (event) => {
+      [from, dragged] = [event, false];
+    });
+    root.addEventListener("pointermove", (event) => {
+      if (from === null || event.buttons === 0 || !this.view) return;
+      if (!dragged && Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) < 6) return;
+      dragged = true;
+      const [[x0, y0], [x1, y1]] = [drawn(from), drawn(event)];
+      const [x, y, wide, high] = this.view;
+      this.view = [Math.min(Math.max(x + x0 - x1, 0), this.width - wide), Math.min(Math.max(y + y0 - y1, 0), this.height - high), wide, high];
+      root.setAttribute("viewBox", this.view.join(" "));
+      from = event;
+    });
+    // Before all others: what ends a drag draws no point.
+    root.addEventListener("click", (event) => {
+      if (dragged) event.stopImmediatePropagation();
+      [from, dragged] = [null, false];
+    }, { capture: true });
   }
 
   /** Where a point of the map's coordinates is drawn. */

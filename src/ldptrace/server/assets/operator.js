@@ -1,6 +1,6 @@
 // The operator's page: campaigns, reports arriving, the live map, the release.
 
-import { bars, errorCurve, GridMap, html, number, rounded, streetsOf, timeline } from "./drawing.js";
+import { bars, cellName, errorCurve, GridMap, html, number, rounded, streetsOf, timeline } from "./drawing.js";
 import { campaignIn, follow, planIn, showPlan } from "./form.js";
 import { LiveMap } from "./live.js";
 
@@ -301,11 +301,13 @@ function draw() {
   const { grid, density, flows, lengths } = state.estimates;
   const map = new GridMap(at("map"), { ...grid, geographic: ["EPSG:4326", "OGC:CRS84"].includes(grid.crs) }, "Estimated density and flows; a table follows");
   map.streets(state.streets?.drawing);
+  map.scale();
+  const strongest = density ? ` The strongest blue is ${rounded(100 * Math.max(...density.values))} % of the people.` : "";
   if (density && at("show-density").checked) {
     const top = Math.max(...density.values, 1e-9);
     density.values.forEach((value, cell) => {
       const error = density.std_errors[cell];
-      const title = `cell ${Math.floor(cell / grid.n)},${cell % grid.n}: ${rounded(value)} ± ${rounded(error)}`;
+      const title = `${cellName(cell, grid.n)}: ${rounded(value)} ± ${rounded(error)}`;
       if (value > 0) map.layers.cells.append(map.cell(cell, { class: "density", opacity: (0.85 * value) / top }));
       // What is not two standard errors above zero may be nothing but noise: hatched.
       map.layers.cells.append(map.cell(cell, { class: value < 2 * error ? "unsure" : "sure", "fill-opacity": value < 2 * error ? 0.8 : 0 }, title));
@@ -316,14 +318,14 @@ function draw() {
     const top = Math.max(...flows.map((flow) => flow.value), 1e-9);
     const wide = Math.min(map.width, map.height) / grid.n / 5;
     for (const flow of clear) {
-      const title = `${flow.from} to ${flow.to}: ${rounded(flow.value)} ± ${rounded(flow.std_error)}`;
+      const title = `${cellName(flow.from, grid.n)} to ${cellName(flow.to, grid.n)}: ${rounded(flow.value)} ± ${rounded(flow.std_error)}`;
       map.layers.flows.append(map.flow(flow.from, flow.to, { class: "flow", "stroke-width": Math.max(1, (wide * flow.value) / top), "stroke-opacity": Math.min(1, 0.25 + (0.15 * flow.value) / flow.std_error) }, title));
     }
-    at("map-legend").textContent = `Blue: share of people who cross a cell; hatched where it is less than two standard errors above zero. Orange: flows between neighbouring cells that are at least two standard errors above zero, ${number(clear.length)} of ${number(flows.length)}; the surer, the stronger.`;
-  } else at("map-legend").textContent = "Blue: share of people who cross a cell; hatched where it is less than two standard errors above zero.";
+    at("map-legend").textContent = `Blue: share of people who cross a cell; hatched where it is less than two standard errors above zero. Orange: flows between neighbouring cells that are at least two standard errors above zero, ${number(clear.length)} of ${number(flows.length)}; the surer, the stronger.${strongest}`;
+  } else at("map-legend").textContent = "Blue: share of people who cross a cell; hatched where it is less than two standard errors above zero." + strongest;
   if (density) {
     const order = density.values.map((value, cell) => [cell, value, density.std_errors[cell]]).sort((a, b) => b[1] - a[1]);
-    table("cells", ["cell", "share", "standard error"], order.slice(0, 20).map(([cell, value, error]) => [`${Math.floor(cell / grid.n)},${cell % grid.n}`, rounded(value), rounded(error)]), "");
+    table("cells", ["cell", "share", "standard error"], order.slice(0, 20).map(([cell, value, error]) => [cellName(cell, grid.n), rounded(value), rounded(error)]), "");
   }
   if (lengths) bars(at("lengths"), { values: lengths.values, errors: lengths.std_errors, label: "Distribution of the lengths of trips", unit: "cells" });
 }
