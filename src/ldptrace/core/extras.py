@@ -14,5 +14,6 @@ def needed(package: str, extra: str = "geo") -> Any:
         return import_module(package)
     except ImportError:
         raise InputError(
-            f"{package} is needed for this; install it with: pip install 'ldptrace[{extra}]'"
+            f"{package} is needed for this; install it with: pip install 'ldptrace[{extra}]', or in a clone of the "
+            f"repository with: pip install '.[{extra}]'"
         ) from None
