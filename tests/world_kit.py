@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import heapq
+import inspect
 import itertools
 import json
 import shutil
@@ -171,6 +172,11 @@ class Process:
         self.trouble.none()
         if self._loop is not None:
             self._loop._ready.clear()  # type: ignore[attr-defined]
+            for task in asyncio.all_tasks(self._loop):
+                coroutine = task.get_coro()
+                # What never began would complain of it, in whatever test runs when it is collected.
+                if inspect.iscoroutine(coroutine) and inspect.getcoroutinestate(coroutine) == "CORO_CREATED":
+                    coroutine.close()
             self._loop.close()
         self._loop = None
 
