@@ -41,23 +41,6 @@ def test_a_fit_goes_on_from_the_one_before(rng: np.random.Generator) -> None:
         assert errors.max() < 2, name
 
 
-def test_a_fit_of_a_large_grid_goes_on_too(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if the dense solver were for nothing: fewer rounds, and the same answers."""
-    monkeypatch.setattr("ldptrace.models.path.model.DENSE", 0)
-    plan = Plan.single_report(Grid((0, 0, 6000, 6000), 4), 2.0)
-    before, now = estimates(plan, 4000, rng), estimates(plan, 4000, rng)
-    warm, cold = PathRefit(), PathRefit()
-    warm.fit(before, observed(before))
-    warm.fit(now, observed(now))
-    cold.fit(now, observed(now))
-    assert warm.latest is not None
-    assert cold.latest is not None
-    assert warm.latest.rounds < cold.latest.rounds
-    for name, seen in now.items():
-        errors = np.abs(warm.answers_of_trips()[name] - cold.answers_of_trips()[name]) / seen.std_errors
-        assert errors.max() < 2, name
-
-
 def test_trips_that_streets_do_not_explain_are_drawn_from_paths(
     rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
