@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -137,3 +139,17 @@ def test_draws_have_the_covariance_of_the_potentials(rng: np.random.Generator) -
     precision = np.eye(3) / np.exp(0.5) + dense.jacobian.T @ dense.jacobian
     drawn = free.draws(logs, 1_000, rng) @ np.linalg.cholesky(precision)
     np.testing.assert_allclose(drawn.T @ drawn / len(drawn), np.eye(3), atol=0.25)
+
+
+def test_a_fit_that_goes_on_is_pulled_to_zero_too(rng: np.random.Generator) -> None:
+    """The answers of nobody: from wherever it begins, the most probable potentials are zero."""
+    truth = Line.drawn(rng)
+    vague = [
+        replace(seen, variances=np.full(len(seen.variances), 1e8), total=None)
+        for seen in observations(truth, rng)
+    ]
+    solver, here = IterativeSolver(prior(), vague), truth
+    for _ in range(6):
+        solver.linearise(here)
+        here, _ = solver.descend(here, np.array([0.3]), 1.0)
+    assert np.abs(here.potentials).max() < 0.1 * np.abs(truth.potentials).max()

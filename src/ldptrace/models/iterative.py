@@ -166,6 +166,8 @@ class IterativeSolver(Solver[Model]):
         return pool, 1 / np.sqrt(np.bincount(pool))[pool]
 
     def descend(self, here: Model, logs: Floats, longest: float) -> tuple[Model, float]:
+        if not self.coefficients.any() and here.potentials.any():
+            self.coefficients = self._nearest(here.potentials, logs)
         gap = self.misfit(here)
         begin, first = self._cost(gap, logs), math.inf
         for number in range(CHORDS):
@@ -183,6 +185,15 @@ class IterativeSolver(Solver[Model]):
         # Where single answers swing on, the fit has settled when all of them together are as likely as before.
         gained = (begin - self._cost(gap, logs)) / math.sqrt(2 * len(self.observed))
         return here, min(first, max(gained, 0.0))
+
+    def _nearest(self, potentials: Floats, logs: Floats) -> Floats:
+        """Find the most probable coefficients of potentials that an earlier fit left."""
+        from scipy.sparse import diags_array
+        from scipy.sparse.linalg import lsqr
+
+        sizes = np.exp(logs / 2)[self.prior.owner]
+        found: Floats = sizes * lsqr(self.prior.basis @ diags_array(sizes), potentials, iter_lim=100)[0]
+        return found
 
     def _cost(self, gap: Floats, logs: Floats) -> float:
         own = self.coefficients / np.exp(logs / 2)[self.prior.owner]
