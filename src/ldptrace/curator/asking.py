@@ -30,7 +30,7 @@ from ldptrace.protocol.shares import DEFAULT_SHARES, MOST_BENDS
 PAIRS, BENDS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5), (0.0, 0.05, 0.1, 0.15, 0.2, 0.25)
 DISTRICTS = (2, 3, 4, 6)
 MOST_STATES = 4_500
-# Errors of a first-order chain without noise, and the parts that remain with second order; Oldenburg and T-Drive.
+# Errors of a first-order chain without noise, and the parts that remain with second order, measured on Oldenburg.
 TRIP, PATTERN, LEFT_OF_PATTERN = 0.0245, 0.25, 0.25
 # Relative variance of pairs and of bends that no other question explains.
 UNKNOWN_PAIRS, UNKNOWN_BENDS = 0.12, 1.0

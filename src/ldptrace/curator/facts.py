@@ -194,7 +194,7 @@ class Facts(Asked, Common, Shuffling):
         None,
         metavar="A,B,C",
         help="Ask only these questions, separated by commas: some of length, start, end, terminals, visits, moves, "
-        "links, turns, departure, pace, tides, trips.",
+        "links, turns, pairs, bends, departure, pace, tides, trips.",
         parse=_questions,
     )
     every: int | str | None = option(
