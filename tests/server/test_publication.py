@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -10,13 +11,19 @@ import pytest
 from typer.testing import CliRunner
 
 from ldptrace.cli import application
+from ldptrace.device import Reporter
 from ldptrace.errors import LdptraceError
 from ldptrace.io import read
 from ldptrace.models import load_model
 from ldptrace.models.routes.model import RouteModel
-from ldptrace.server import campaigns
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.shuffling import stated_epsilon
+from ldptrace.server import campaigns, registry, views
+from ldptrace.server.batches import Label, count_batch
 from ldptrace.server.storage import open_database
 from server_kit import answered, published, streets
+from shuffler_kit import HOUR, NOW, opened_shuffled, shuffled
 
 
 @pytest.mark.slow
@@ -61,6 +68,33 @@ def test_trips_on_streets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert trips.provenance["notes"] == [note for note in card["notes"] if note not in unlike]
     assert str(tmp_path) not in json.dumps(card)
     assert "/tmp" not in json.dumps(card)
+    database.close_all()
+
+
+@pytest.mark.slow
+def test_a_shuffled_campaign_states_its_batch_and_both_promises_as_achieved(tmp_path: Path) -> None:
+    database = open_database(tmp_path / "data")
+    direct = Plan.single_report(Grid((0.0, 0.0, 6.0, 6.0), 4), 1)
+    made = direct.changed(shuffled=shuffled(batch=60, honest=Fraction(9, 10)))
+    plan = opened_shuffled(database, made, min_reports=60)
+    reporter = Reporter(plan, "none")
+    trip = [(0.0, 0.0), (0.0, 3.0), (3.0, 3.0), (6.0, 3.0)]
+    sealed = [reporter.report(trip) for _ in range(120)]
+    # Copies of reports are omitted, and hide nobody.
+    body = b"".join([*sealed, *sealed[:30]])
+    count_batch(database, Label("trips", plan.id, None), body, NOW + HOUR)
+    out = published(database, "trips", 60, tmp_path / "out")
+    told = json.loads((out / "fit.json").read_text())["batches"]
+    achieved = stated_epsilon(108, 1, 1e-8)
+    batch = {"window": None, "reports": 150, "counted": 120, "omitted": 30, "epsilon": achieved}
+    assert told == {"least": 60, "honest": 0.9, "delta": 1e-8, "together": 1.0, "of": [batch]}
+    for file in ("README.md", "index.html"):
+        text = (out / file).read_text()
+        assert "a batch of 150 reports (the plan asks for at least 60), of which 120 were counted" in text
+        assert f"costs epsilon {achieved:g} with delta 1e-08" in text
+    with database.reading() as session:
+        [seen] = views.overview(session, registry.find(session, "trips"))["batches"]
+    assert seen["epsilon"] == achieved
     database.close_all()
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from ldptrace.server.readme import Stored, readme, window_lines
+from ldptrace.server.readme import Stored, batch_lines, readme, window_lines
 from release_kit import CAMPAIGN, card
 
 FILES = {"README.md": None, "model.npz": Stored(2_000, "ab12"), "synthetic.csv": Stored(3, "cd34")}
@@ -57,3 +57,23 @@ def test_a_window_says_when_it_was_what_is_remembered_and_what_changed() -> None
         "remembers 2 windows before: the weight of a report halves in 14d, which is worth 5,000 reports."
         in text
     )
+
+
+def test_batches_of_a_shuffled_plan_say_what_both_promises_came_to() -> None:
+    last = {"window": 3, "reports": 12_001, "counted": 11_990, "omitted": 11, "epsilon": 0.7123}
+    told = {"least": 10_000, "honest": 0.9, "delta": 1e-8, "together": 4.0, "of": [last]}
+    assert batch_lines(card()) == batch_lines(card(batches=None)) == []
+    [line] = batch_lines(card(batches=told))
+    assert line == (
+        "Achieved: the shuffler handed over a batch of 12,001 reports (the plan asks for at least 10,000), of which "
+        "11,990 were counted. An answer in it costs epsilon 0.7123 with delta 1e-08, as long as 90 % of the counted "
+        "reports come from honest devices; if shuffler and curator work together, epsilon 4."
+    )
+    before = [last | {"counted": 10_500, "epsilon": 0.75}, last | {"counted": 13_000, "epsilon": 0.69}]
+    assert batch_lines(card(batches=told | {"of": [*before, last]})) == [
+        line,
+        "The 2 batches before had at least 10,500 counted reports: epsilon 0.75 or less for an answer.",
+    ]
+    one = batch_lines(card(batches=told | {"of": [before[0], last]}))
+    assert one[1] == "The batch before had 10,500 counted reports: epsilon 0.75 or less for an answer."
+    assert line in readme(CAMPAIGN, card(batches=told), FILES)

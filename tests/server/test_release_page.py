@@ -12,11 +12,19 @@ from release_kit import CAMPAIGN, card
 TRIPS = Trajectories(np.array([0.0, 3.0, 6.0, 6.0]), np.array([0.0, 3.0, 6.0, 0.0]), np.array([0, 3, 4]))
 STREETS = json.dumps({"lines": [[[0, 0, 4096, 4096]], [], [[0, 0, 4096, 0]]], "names": []}).encode()
 
+BATCHES = {
+    "least": 300,
+    "honest": 0.9,
+    "delta": 1e-8,
+    "together": 4.0,
+    "of": [{"window": None, "reports": 400, "counted": 390, "omitted": 10, "epsilon": 1.5}],
+}
+
 
 def test_the_page_holds_what_the_readme_says_and_a_map() -> None:
     page = release_page(
         CAMPAIGN,
-        card(findings=["<odd>"]),
+        card(findings=["<odd>"], batches=BATCHES),
         {"model.npz": Stored(1_234_567, "ab12"), "SHA256SUMS": None},
         TRIPS,
         STREETS,
@@ -25,6 +33,10 @@ def test_the_page_holds_what_the_readme_says_and_a_map() -> None:
     assert "<in>" not in page
     assert "<p>20 % of the devices had no trip.</p>" in page
     assert "<li>&lt;odd&gt;</li>" in page
+    assert (
+        "<p>Achieved: the shuffler handed over a batch of 400 reports (the plan asks for at least 300)"
+        in page
+    )
     assert 'd="M0 800L400 400L800 0"' in page
     assert page.count('class="street"') == 3
     assert page.count('class="trip"') == 2

@@ -101,7 +101,8 @@ def batches_of(session: Session, name: str, plans: dict[str, Plan]) -> list[dict
             found.append(entry | {"deleted": True})
             continue
         told = json.loads(answer)
-        hidden = max(1, int(shuffled.honest * reports))
+        # Omitted reports may be copies of others, which hide nobody.
+        hidden = max(1, int(shuffled.honest * told["counted"]))
         achieved = stated_epsilon(hidden, float(plans[plan].epsilon), float(shuffled.delta))
         counts = {"counted": told["counted"], "omitted": told["omitted"]}
         found.append(entry | {"deleted": False} | counts | {"epsilon": achieved})

@@ -47,12 +47,13 @@ PROFILED = 20_000
 
 @dataclass(frozen=True)
 class Material:
-    """The input of a release in addition to tallies: the files of the road network, the drawing of its streets, and the
-    public address of the release, if it is known."""
+    """The input of a release in addition to tallies: the files of the road network, the drawing of its streets, the
+    public address of the release, if it is known, and the batches of a shuffled campaign."""
 
     network: dict[str, bytes] = field(default_factory=dict)
     streets: bytes = b""
     address: str | None = None
+    batches: Sequence[dict[str, Any]] = ()
 
 
 def write_release(
@@ -68,6 +69,7 @@ def write_release(
     """
     plan, network = tallies[-1][0], material.network
     tell("estimate", 5)
+    batches = _batches(plan, tallies, material.batches)
     windows = [] if plan.standing is None else recalled(tallies)
     if windows:
         tallies = tallies[-1:]
@@ -108,6 +110,7 @@ def write_release(
             *([OWN_CLOCKS] if isinstance(model, TimedModel) else []),
         ],
         "promise": promise(plan),
+        "batches": batches,
         "fit": _matches(model.matches),
         "map_alone": _matches(model.map_alone),
         "notes": [] if model.map_note is None else [model.map_note],
@@ -139,6 +142,25 @@ def _listed(out: Path, later: Sequence[str] = ()) -> Files:
         path.name: Stored(path.stat().st_size, checksum(path)) for path in out.iterdir() if path.is_file()
     }
     return dict(sorted((found | dict.fromkeys(later)).items()))
+
+
+def _batches(
+    plan: Plan, tallies: Sequence[tuple[Plan, Tally]], batches: Sequence[dict[str, Any]]
+) -> dict[str, Any] | None:
+    """Return what a shuffled plan asks of a batch, and the batches that were counted in these tallies, in their order,
+    with both promises as achieved; None for a plan that devices answer directly."""
+    if plan.shuffled is None:
+        return None
+    counted = {(one["plan"], one["window"]): one for one in batches if not one["deleted"]}
+    found = [counted.get((tally.plan_id, tally.window)) for _, tally in tallies]
+    keys = ("window", "reports", "counted", "omitted", "epsilon")
+    return {
+        "least": plan.shuffled.batch,
+        "honest": float(plan.shuffled.honest),
+        "delta": float(plan.shuffled.delta),
+        "together": float(plan.epsilon),
+        "of": [{key: one[key] for key in keys} for one in found if one is not None],
+    }
 
 
 def _window(windows: Sequence[Recalled]) -> dict[str, Any]:

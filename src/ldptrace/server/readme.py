@@ -74,6 +74,7 @@ def readme(campaign: Campaign, card: dict[str, Any], files: Files) -> str:
         "",
         *card["promise"]["explanation"],
         "",
+        *(f"{line}\n" for line in batch_lines(card)),
     ]
     lines += ["## Files", "", "| file | what it is | size | SHA-256 |", "|---|---|---|---|"]
     for name, stored in files.items():
@@ -110,6 +111,27 @@ def window_lines(card: dict[str, Any]) -> list[str]:
             f"{found['effective']:,} reports."
         )
     return lines + [f"Change: {text}" for text in found["changes"]]
+
+
+def batch_lines(card: dict[str, Any]) -> list[str]:
+    """Return lines about the batches of a shuffled plan: how many reports hide each other, and what both promises came
+    to; none for a plan that devices answer directly."""
+    found = card.get("batches")
+    if not found or not found["of"]:
+        return []
+    *before, last = found["of"]
+    lines = [
+        f"Achieved: the shuffler handed over a batch of {last['reports']:,} reports (the plan asks for at least "
+        f"{found['least']:,}), of which {last['counted']:,} were counted. An answer in it costs epsilon "
+        f"{last['epsilon']:g} with delta {found['delta']:g}, as long as {100 * found['honest']:g} % of the counted "
+        f"reports come from honest devices; if shuffler and curator work together, epsilon {found['together']:g}."
+    ]
+    if before:
+        fewest = min(one["counted"] for one in before)
+        most = max(one["epsilon"] for one in before)
+        batches = "batch before had" if len(before) == 1 else f"{len(before)} batches before had at least"
+        lines.append(f"The {batches} {fewest:,} counted reports: epsilon {most:g} or less for an answer.")
+    return lines
 
 
 def _who(campaign: Campaign) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ldptrace.server.readme import FILES, PROFILE, SUMS, Files, Stored, window_lines
+from ldptrace.server.readme import FILES, PROFILE, SUMS, Files, Stored, batch_lines, window_lines
 from ldptrace.server.registry import Campaign, shown
 from ldptrace.server.release_list import page_of
 from ldptrace.server.streets import STEPS
@@ -44,6 +44,7 @@ def release_page(
 {_profile(files)}
 <h2>What was promised</h2>
 {promise}
+{_paragraphs(batch_lines(card))}
 <details><summary>What was asked, in numbers</summary>{asked}</details>
 <h2>How well the model fits</h2>
 {_fit(card)}

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 
 from ldptrace.errors import InputError, LdptraceError
 from ldptrace.server import fence
-from ldptrace.server.registry import Campaign, find, note
+from ldptrace.server.batches import batches_of
+from ldptrace.server.registry import Campaign, find, note, plans_of
 from ldptrace.server.seen import erase
 from ldptrace.server.storage import Database, Session
 from ldptrace.server.tallies import tallies_of, tally_of, windows_until
@@ -238,7 +239,8 @@ class Attempt:
                 tallies = windows_until(session, campaign, self._number)
             place = "" if self._number is None else f"/{self._number + 1}"
             own = f"{address.rstrip('/')}/c/{name}/release{place}" if address else None
-            material = Material(network_of(session, name), streets_of(session, name), own)
+            batches = batches_of(session, name, plans_of(session, name))
+            material = Material(network_of(session, name), streets_of(session, name), own, batches)
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder)
             write_release(campaign, tallies, material, count, out, tell)
