@@ -15,7 +15,7 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.server import registry
 from ldptrace.server.batches import Label, count_batch
 from ldptrace.server.storage import open_database
-from shuffler_kit import HOUR, NOW, batch_of, telling
+from shuffler_kit import HOUR, KEY, NOW, batch_of, telling
 
 PLAN = Plan.single_report(Grid((0.0, 0.0, 6.0, 6.0), 4), 1.0)
 
@@ -73,6 +73,20 @@ def test_a_campaign_is_made_of_a_plan_and_opened_and_closed() -> None:
             "about time",
         ),
         (["--users", "9", "--epsilon", "1", "--bounds", "0,0,1"], "bounds"),
+        (
+            [
+                "--users",
+                "9000",
+                "--epsilon",
+                "1",
+                "--bounds",
+                "0,0,1,1",
+                "--shuffled",
+                "--key",
+                KEY.public.hex(),
+            ],
+            "a campaign makes its own pair of keys, so that its server can open reports: omit key",
+        ),
         (["--users", "9", "--epsilon", "0", "--bounds", "0,0,1,1"], "epsilon"),
         (
             ["--users", "9", "--epsilon", "1", "--bounds", "0,0,1,1", "--grid", "many"],

@@ -15,6 +15,17 @@ from ldptrace.server import tokens
 from ldptrace.server.app import ROUTES
 from ldptrace.server.counting import Counter, Submission
 from server_kit import SINGLE, TELLING, TYPE, Client, code, drawn, opened, telling_report
+from shuffler_kit import KEY
+
+
+@pytest.mark.slow
+def test_a_shuffled_campaign_takes_no_key_from_outside(client: Client) -> None:
+    facts = {"users": 9_000, "epsilon": 1, "bounds": [0, 0, 6, 6], "shuffled": True, "key": KEY.public.hex()}
+    with client as http:
+        refused = http.post("/v1/operator/campaigns", json={"name": "trips"} | facts, headers=client.token)
+        assert (refused.status_code, code(refused)) == (400, "bad-request")
+        assert "omit key" in refused.text
+        assert http.get("/v1/operator/campaigns/trips", headers=client.token).status_code == 404
 
 
 @pytest.mark.slow

@@ -72,7 +72,6 @@ def create(
     """Create a campaign as a draft. Devices can answer after you run `ldptrace campaign open`."""
     from ldptrace.options import decoded
     from ldptrace.protocol.plan import Plan
-    from ldptrace.protocol.seals import GENERATOR
     from ldptrace.server import campaigns, releases
     from ldptrace.server.registry import About, Schedule
     from ldptrace.web.clock import moment
@@ -88,8 +87,7 @@ def create(
     elif not {"users", "epsilon", "bounds"} <= facts.keys():
         raise InputError("a campaign needs --plan FILE, or --users N --epsilon E --bounds X0,Y0,X1,Y1")
     else:
-        # A shuffled campaign draws its own key.
-        chosen = decoded(Facts, {"for_map": roads is not None} | facts).plan(GENERATOR)
+        chosen = decoded(Facts, {"for_map": roads is not None} | facts).campaign_plan()
     network = {} if roads is None else _network_files(roads)
     terms = campaigns.Terms(
         About(

@@ -396,6 +396,14 @@ class Facts(Asked, Common, Shuffling):
         standing = self.standing()
         return direct.changed(standing=standing, shuffled=self._row(standing, key))
 
+    def campaign_plan(self) -> Plan:
+        """Make the plan of a campaign, which gets the public key of a pair of its own when it is created."""
+        if self.key is not None:
+            raise InputError(
+                "a campaign makes its own pair of keys, so that its server can open reports: omit key"
+            )
+        return self.plan(GENERATOR)
+
     def _row(self, standing: Standing | None, key: bytes | None) -> Shuffled | None:
         hiding = self.hiding()
         if hiding is None:

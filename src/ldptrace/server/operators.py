@@ -11,7 +11,6 @@ from starlette.responses import Response, StreamingResponse
 from ldptrace.curator.facts import Facts
 from ldptrace.options import decoded, options_in
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.seals import GENERATOR
 from ldptrace.server import campaigns, releases, standing, views
 from ldptrace.server.campaigns import MAX_REPORTS, MIN_REPORTS, Numbers, Terms
 from ldptrace.server.downloads import file_answer
@@ -215,8 +214,7 @@ def _plan(data: dict[str, Any]) -> Plan:
     """Return the plan in a request, or make one from the facts in the request."""
     if "plan" in data:
         return Plan.from_json(json.dumps(data["plan"], sort_keys=True, separators=(",", ":")))
-    # A shuffled campaign draws its own key.
-    return decoded(Facts, {key: data[key] for key in FACTS & data.keys()}).plan(GENERATOR)
+    return decoded(Facts, {key: data[key] for key in FACTS & data.keys()}).campaign_plan()
 
 
 def _terms(data: dict[str, Any]) -> Terms:
