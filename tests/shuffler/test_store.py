@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ import pytest
 
 from ldptrace.errors import InputError
 from ldptrace.protocol.problems import Problem
-from ldptrace.shuffler.served import NO_WINDOW
+from ldptrace.shuffler.served import NO_WINDOW, Served
+from ldptrace.shuffler.slots import Slots
 from ldptrace.shuffler.store import DELETED, FILE, FIXED, KNOWN, OPEN, SENT, Sealed, Store
 from ldptrace.web.problems import Refused, ServerProblem, StorageUnavailable
 from shuffler_kit import BATCH, HOUR, NOW, sealed, serving, standing, telling
@@ -157,7 +159,7 @@ def test_codes_come_before_reports(tmp_path: Path, clock: Clock) -> None:
     assert not store.plan(plan.id).admission
 
 
-@pytest.mark.parametrize("how", ["copy", "backup"])
+@pytest.mark.parametrize("how", ["copy", "backup", "backup in place"])
 def test_a_file_that_was_set_back_sends_nothing_of_an_open_window(
     how: str, tmp_path: Path, clock: Clock
 ) -> None:
@@ -181,7 +183,12 @@ def test_a_file_that_was_set_back_sends_nothing_of_an_open_window(
     store.close()
     # The disk breaks; the backup takes its place, and the clock is that of the backup, or later.
     (tmp_path / "b").mkdir()
-    shutil.copy(kept, tmp_path / "b" / FILE)
+    if how == "backup in place":
+        # The file keeps its number on the disk.
+        store.path.write_bytes(kept.read_bytes())
+        store.path.rename(tmp_path / "b" / FILE)
+    else:
+        shutil.copy(kept, tmp_path / "b" / FILE)
     for now in (NOW + 2.5 * HOUR, NOW + 9 * HOUR):
         clock.now = now
         again = Store(tmp_path / "b", clock)
@@ -207,6 +214,25 @@ def test_a_backup_holds_no_report_of_an_open_window(tmp_path: Path, clock: Clock
     assert made.body[:40] not in (tmp_path / "kept.sqlite").read_bytes()
     assert (tmp_path / "kept.sqlite").stat().st_mode & 0o777 == 0o600
     assert states(store) == [(NO_WINDOW, OPEN, 1)]
+
+
+def test_a_batch_of_the_expected_size_never_waits_for_a_larger_table(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grown: list[int] = []
+    grow = Slots.grow
+    monkeypatch.setattr(Slots, "grow", lambda slots, to: (grown.append(to), grow(slots, to)))
+    plan = telling(batch=60)
+    store, size = serving(tmp_path, plan, clock), Served.of(plan).size
+    made = [Sealed(b"\x04" + os.urandom(size - 1), NO_WINDOW) for _ in range(200)]
+    # Twice the least batch, and no more than two thirds of 256 slots.
+    assert [store.take(plan.id, made[at : at + 10]) for at in range(0, 170, 10)] == [[0] * 10] * 17
+    assert grown == []
+    assert store.take(plan.id, made) == [0] * 200
+    assert grown == [512]
+    clock.now = NOW + HOUR
+    store.close_due()
+    assert sent(store) == {NO_WINDOW: {one.body for one in made}}
 
 
 def test_the_file_is_for_its_owner_and_for_this_program(tmp_path: Path, clock: Clock) -> None:

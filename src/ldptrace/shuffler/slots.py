@@ -4,7 +4,8 @@ The reports of a batch are in a table of slots, of which every one exists from t
 report. Where a report stands follows from a keyed hash of its bytes: from its home slot on, reports stand in the order
 of their hashes, as in the ordered hash tables of Amble and Knuth (The Computer Journal 17(2), 1974). Such a table is
 the same for every order of insertion, and so are the pages of SQLite below it, because a slot is overwritten in place.
-When two thirds of the slots are taken, a table of twice as many is made.
+The table begins with room for twice the least batch of the plan, which is public, within a bound. When two thirds of
+the slots are taken, a table of twice as many is made.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import sqlite3
 from collections.abc import Iterator
 
 FIRST = 64
+# Bytes of the slots with which a table begins, at most: somebody who sends one report may have them made.
+MOST_BYTES = 128 << 20
 HASH_BYTES = 8
 
 
@@ -103,6 +106,19 @@ class Slots:
 
     def _hash(self, sealed: bytes) -> int:
         return int.from_bytes(hashlib.blake2b(sealed, digest_size=HASH_BYTES, key=self.salt).digest(), "big")
+
+
+def room(batch: int, size: int) -> int:
+    """Return with how many slots the table of a batch begins. Twice the least number of reports find room without a
+    larger table, unless their slots have more than `MOST_BYTES`.
+
+    >>> room(2, 121), room(10_000, 121), room(10_000_000, 121), room(10_000, 6_000)
+    (64, 32768, 1048576, 16384)
+    """
+    slots = FIRST
+    while full(2 * batch - 1, slots) and 2 * slots * size <= MOST_BYTES:
+        slots *= 2
+    return slots
 
 
 def full(count: int, capacity: int) -> bool:

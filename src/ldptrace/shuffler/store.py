@@ -4,7 +4,8 @@ It keeps no address, no time, and no order of arrival. A batch is open while its
 until the curator has acknowledged it; or it is deleted, if it is too small. Each method is one transaction.
 
 A file that was set back, such as a restored backup, knows nothing of what was sent since. It is recognised by its
-identity on the disk, which a copy does not have, and then no batch whose window had begun is ever sent.
+identity on the disk (a backup has none, and a copy in a new place has another one), and then no batch whose window had
+begun is ever sent.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import Problem
 from ldptrace.shuffler.served import NO_WINDOW, Served
-from ldptrace.shuffler.slots import FIRST, Slots, full
+from ldptrace.shuffler.slots import Slots, full, room
 from ldptrace.web.problems import ServerProblem, StorageUnavailable, not_found
 
 FILE = "shuffler.sqlite"
@@ -290,11 +291,14 @@ class Store:
 class _Taking:
     """A batch that takes reports within a transaction."""
 
-    def __init__(self, session: sqlite3.Connection, batch: Batch, row: tuple[int, bytes], size: int) -> None:
+    def __init__(
+        self, session: sqlite3.Connection, batch: Batch, row: tuple[int, bytes], served: Served
+    ) -> None:
         self._session = session
         self._batch = batch
         self._count, (self._capacity, salt) = batch.reports, row
-        self.slots = Slots(session, _table(batch.plan, batch.window), size, salt)
+        self.slots = Slots(session, _table(batch.plan, batch.window), served.size, salt)
+        self._room = room(served.batch, served.size)
 
     @staticmethod
     def of(session: sqlite3.Connection, served: Served, window: int) -> _Taking | None:
@@ -306,7 +310,7 @@ class _Taking:
         state, reports, capacity, salt = found or (OPEN, 0, 0, secrets.token_bytes(32))
         if state != OPEN:
             return None
-        return _Taking(session, Batch(served.id, window, state, reports, ""), (capacity, salt), served.size)
+        return _Taking(session, Batch(served.id, window, state, reports, ""), (capacity, salt), served)
 
     def admits(self, code: str) -> bool:
         """Use up the code of a report, and return whether it was unused."""
@@ -337,11 +341,11 @@ class _Taking:
         )
 
     def _begin(self) -> None:
-        self._capacity = FIRST
-        self.slots.make(FIRST)
+        self._capacity = self._room
+        self.slots.make(self._capacity)
         self._session.execute(
             "INSERT INTO batches VALUES (?, ?, ?, 0, ?, ?, '')",
-            (self._batch.plan, self._batch.window, OPEN, FIRST, self.slots.salt),
+            (self._batch.plan, self._batch.window, OPEN, self._capacity, self.slots.salt),
         )
 
 
