@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
+import subprocess
+import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -32,6 +35,7 @@ from ldptrace.simulation.unit import Trips
 from ldptrace.streams import Settings as StreamSettings
 from ldptrace.streams import stream
 from ldptrace.synthesis import Settings, run
+from programs_kit import require
 
 collect: Any = importlib.import_module("ldptrace.simulation.collect")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -468,16 +472,31 @@ def test_a_stream_whose_period_is_not_given_says_so(tmp_path: Path, devices: Tab
     assert "--start" in found.said["provenance"]["leaks"]
 
 
-@pytest.mark.parametrize("name", ["csv", "points", "lists"])
-def test_on_a_cluster(name: str, tmp_path: Path) -> None:
-    """Devices are in other processes, so only what is decided before the reports is compared."""
-    pytest.importorskip("pyspark")
+def test_on_a_cluster(tmp_path: Path) -> None:
+    """In a process of its own: one Java machine serves one cluster, and other tests have theirs."""
+    require("Java")
+    code = f"import test_neighbours; test_neighbours.cluster_says({str(tmp_path)!r})"
+    paths = os.pathsep.join([*sys.path, str(Path(__file__).parent)])
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        env=os.environ | {"PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def cluster_says(folder: str, name: str = "csv") -> None:
+    """Compare what is decided before the reports. Devices are in other processes, where nobody looks at them."""
     people, said = [somebody(number) for number in range(PEOPLE)], []
     for change in ("none", "texts", "no times", "broken numbers"):
         others = [*people[:-1], CHANGES[change](people[-1])] if change != "none" else people
         given = {"bounds": BOUNDS, "grid": 2, "seed": 1, "sample_seed": 1, "timezone": "Asia/Tokyo"}
-        done = run(FILES[name](others, tmp_path), Settings.of(3.0, **given), running=Running(engine="spark"))
+        done = run(
+            FILES[name](others, Path(folder)), Settings.of(3.0, **given), running=Running(engine="spark")
+        )
         about = done.privacy()
         kept = {key: about[key] for key in ("leaks", "unit", "users", "notes", "plan", "timezone")}
         said.append(kept | {"timed": done.trajectories.t is not None, "crs": done.trajectories.crs})
+    assert len(said) == 4
     assert all(other == said[0] for other in said)

@@ -169,6 +169,7 @@ def synthesize(
     centre: tuple[float, float] | None = None,
     date: Date | str | None = None,
     timezone: str | None = None,
+    month_first: bool = False,
     crs: str | None = None,
     shuffled: bool = False,
     delta: float | None = None,
@@ -223,6 +224,7 @@ def synthesize(
       a trip goes towards the centre or away from it, and in which part of the day.
     - `date`: the date of the synthetic trips; without a date, their times are seconds of the local day.
     - `timezone`: the local time zone, such as "Europe/Berlin".
+    - `month_first`: whether dates in a file such as 05/04/2026 begin with the month; by default the day is first.
 
     Arguments about random numbers:
 

@@ -130,7 +130,7 @@ def test_in_node() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
-    assert "# pass 29" in done.stdout
+    assert "# pass 30" in done.stdout
 
 
 def tabs(browser: Any, count: int) -> list[Any]:

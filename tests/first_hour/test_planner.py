@@ -95,7 +95,6 @@ def test_one_log_without_any_id_is_cut_at_its_gaps(tmp_path: Path) -> None:
         (["2024-05-01T06:00:00.250Z", "2024-05-01T06:01:00Z"], 1_714_543_200.25, None),
         (["20240501060000", "20240501060100"], 1_714_543_200, None),
         (["01/05/2024 06:00:00", "01/05/2024 06:01:00"], 1_714_543_200, "day first"),
-        (["05/13/2024 06:00:00", "05/13/2024 06:01:00"], 1_715_580_000, None),
         (["05/01/2024 06:00:00 AM", "05/01/2024 06:01:00 AM"], 1_714_543_200, None),
         (["2024-05-01", "2024-05-01"], 1_714_521_600, "without a time of the day"),
         (["08:00:00", "08:01:00"], 28_800, None),
@@ -111,6 +110,15 @@ def test_times_as_people_write_them(tmp_path: Path, times: list[str], first: flo
     assert (said or "") in report.line()
     out, _ = run("inspect", path)
     assert "Traceback" not in out
+
+
+def test_dates_that_begin_with_the_month_name_the_option(tmp_path: Path) -> None:
+    path = saved(tmp_path, ["trip,lon,lat,time", "1,13.4,52.5,05/13/2024 06:00:00"])
+    with pytest.raises(InputError, match="--month-first"):
+        read(path)
+    times = read(path, month_first=True).t
+    assert times is not None
+    assert times.tolist() == [1_715_580_000]
 
 
 def test_a_day_and_a_clock_in_two_columns(tmp_path: Path) -> None:

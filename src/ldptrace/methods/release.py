@@ -58,7 +58,8 @@ class Release:
             days = [] if self.calendar is None else [self.calendar.words]
             promised = dict(self.promised) | {"sample_seed": sample_seed}
             promised["notes"] = [*promised.get("notes", ()), *days]
-            promised["timezone"] = timezone
+            if timezone is not None:
+                promised["timezone"] = timezone
         return {"crs": self.crs, "provenance": promised, "timezone": timezone}
 
     def trips(self, count: int, sample_seed: int) -> Trajectories:

@@ -7,11 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import pyarrow as pa
-
 from ldptrace.core.drawing import Streets
-from ldptrace.core.times import read_times
-from ldptrace.core.values import text_of
 from ldptrace.curator.facts import SINGLE, Common, Shuffling
 from ldptrace.errors import InputError
 from ldptrace.options import NoOptions, chosen, option, settle
@@ -54,6 +50,11 @@ def seconds_at(moment: str | float, timezone: str | None = None) -> float:
     >>> seconds_at("06:30"), seconds_at("1970-01-03T01:00", "Europe/Berlin"), seconds_at(60)
     (23400.0, 172800.0, 60.0)
     """
+    import pyarrow as pa
+
+    from ldptrace.core.times import read_times
+    from ldptrace.core.values import text_of
+
     found = read_times(pa.chunked_array([pa.array([text_of(moment)], pa.string())]), timezone).seconds
     if found is None or not math.isfinite(found[0]):
         raise InputError(f"a time is written as 2026-03-01T06:00 or 06:00, got {moment!r}")

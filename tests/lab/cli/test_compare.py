@@ -20,8 +20,10 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_tables_and_files(file: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
+def test_tables_and_files(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out, scratch = tmp_path / "out", tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     words = ["compare", str(file), "--methods", "paper,adatrace", "--epsilons", "1", "--seeds", "1"]
     result = run(
         *words, "--out", str(out), "--jobs", "1", "--grid", "3", "--users", "30", "--bounds", "0,0,7,7"
@@ -36,7 +38,7 @@ def test_tables_and_files(file: Path, tmp_path: Path) -> None:
         "results.tex",
         "runs",
     }
-    assert not list(Path(tempfile.gettempdir()).glob("ldptrace-compare-*/data-*"))
+    assert not list(scratch.glob("ldptrace-compare-*/data-*"))
     assert len(list((out / "runs").iterdir())) == 3
     again = run(*words, "--out", str(out), "--jobs", "1", "--grid", "3", "--users", "30")
     assert "bounds of trips.csv are those of the data" in again.stderr
