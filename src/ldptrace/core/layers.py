@@ -60,7 +60,7 @@ class Shapes:
         return self._taken(np.flatnonzero(np.isin(self.kind[self.row], kinds)))
 
     def in_every_row(self, points: int) -> Shapes:
-        """Return the shapes with one more part, of so many points without a place, in each row that has none."""
+        """Return the shapes with one more part in each row that has none: this number of points without a place."""
         rows = np.setdiff1d(np.arange(len(self.kind)), self.row)
         sizes = np.concatenate([np.diff(self.offsets), np.full(len(rows), points)])
         nowhere = np.full(points * len(rows), np.nan)

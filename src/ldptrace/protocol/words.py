@@ -18,7 +18,7 @@ NOBODY, SHUFFLER = "nobody", "shuffler"
 # What the reason of a method says that hands raw trips to a curator.
 CENTRAL = "central, not local"
 
-# Items that are put into words one by one; of larger domains, only their number is told.
+# Items that are put into words one by one; of larger domains, only their number is printed.
 MOST_WORDS = 10_000
 
 
