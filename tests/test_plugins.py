@@ -94,6 +94,8 @@ def test_a_command_loads_alone() -> None:
     "words",
     [
         ("compare", "x.parquet"),
+        ("generate", "campus", "-o", "x.parquet", "--visits", "2", "3"),
+        ("inspect", "x.csv", "--format", "checkins"),
         ("synthesize", "x.csv", "-o", "y.csv", "--epsilon", "1", "--bounds", "0,0,1,1", "--method", "dpt"),
         (
             "stream",
@@ -115,6 +117,7 @@ def test_without_the_laboratory_the_error_names_its_package(
     words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     give(monkeypatch)
+    monkeypatch.delitem(sys.modules, "ldptrace.cli.generate", raising=False)
     monkeypatch.setattr(sys, "argv", ["ldptrace", *words])
     with pytest.raises(SystemExit) as ended:
         main()

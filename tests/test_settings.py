@@ -17,12 +17,12 @@ from ldptrace.core.drawing import Points, Ways
 from ldptrace.core.reading import Names, Reading
 from ldptrace.curator.facts import Asked
 from ldptrace.errors import InputError
-from ldptrace.generators import campus_walks
 from ldptrace.methods import method, names
 from ldptrace.methods.single_report import Options
 from ldptrace.options import options_in
 from ldptrace.settings import Settings
 from ldptrace.streams.settings import Settings as StreamSettings
+from ldptrace_lab.campus import campus_walks
 
 BOX = (0.0, 0.0, 400.0, 400.0)
 # One option of each method, with a value that is not its default.

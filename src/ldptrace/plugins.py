@@ -16,13 +16,17 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 # A method of `synthesize` is a `ldptrace.methods.Method`, one of `stream` a `StreamMethod`; a command is a function
-# that is given the application.
+# that is given the application, a generator is the function of `ldptrace generate NAME`, a format a
+# `ldptrace.io.formats.Format`.
 METHODS, STREAMS, COMMANDS = "ldptrace.methods", "ldptrace.streams", "ldptrace.commands"
+GENERATORS, FORMATS = "ldptrace.generators", "ldptrace.formats"
 # Names that documents mention, and that the package ldptrace-lab gives.
 LABORATORY = {
     METHODS: ("ngram", "ngram-full", "adatrace", "privtrace", "dpt"),
     STREAMS: ("retrasyn", "lpd", "lpa"),
     COMMANDS: ("compare", "reproduce"),
+    GENERATORS: ("campus",),
+    FORMATS: ("checkins",),
 }
 
 

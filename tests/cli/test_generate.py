@@ -10,7 +10,6 @@ from typer.testing import CliRunner, Result
 
 from ldptrace import generators
 from ldptrace.cli import application
-from ldptrace.core.pois import Pois, Visits
 from ldptrace.errors import InputError
 from ldptrace.io import read
 from ldptrace.roads import read_roads
@@ -53,23 +52,6 @@ def test_network_of_two_tables(tmp_path: Path) -> None:
     assert len(read(output)) == 9
 
 
-@pytest.mark.slow
-def test_campus_with_its_places(tmp_path: Path) -> None:
-    output, places = tmp_path / "campus.parquet", tmp_path / "places.csv"
-    result = run("campus", "-o", output, "--pois", places, "-n", 30, "--seed", 3, "--visits", 2, 4)
-    assert result.exit_code == 0, result.output
-    visits = Visits.of(read(output))
-    assert len(visits) == 30
-    assert np.diff(visits.offsets).max() <= 4
-    assert visits.poi.max() < len(Pois.from_csv(places))
-
-
-def test_other_formats_lose_the_visits_and_say_so(tmp_path: Path) -> None:
-    result = run("campus", "-o", tmp_path / "campus.csv", "-n", 3, "--seed", 3)
-    assert result.exit_code == 0
-    assert "the visits (columns poi and poi_t) need Parquet" in result.stderr
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -81,7 +63,6 @@ def test_other_formats_lose_the_visits_and_say_so(tmp_path: Path) -> None:
         (["city", "-o", "t.parquet", "--picture", "p.xyz"], "a picture can be .*, not p.xyz"),
         (["city", "-o", "t.parquet", "--picture", "p.png", "-n", "0"], "cannot be drawn"),
         (["city", "-o", "t.parquet", "--interval", "0"], "interval must be a positive"),
-        (["campus", "-o", "t.parquet", "--buildings", "nowhere.geojson"], "there is no file nowhere.geojson"),
         (["network", "-o", "t.parquet", "--nodes", "no.csv", "--edges", "no.csv"], "there is no file no.csv"),
     ],
 )

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ldptrace import generators
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.generators.picture import draw
@@ -28,10 +27,9 @@ def test_lines_are_bright_on_black(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_places_are_drawn_too(tmp_path: Path) -> None:
-    walks = generators.campus_walks(1)
-    trips = walks.trips(50, np.random.default_rng(1))
+    trips = Trajectories.from_lists([[(0, 0), (10, 10)]])
     draw(trips, tmp_path / "plain.png")
-    draw(trips, tmp_path / "places.png", walks.pois)
+    draw(trips, tmp_path / "places.png", {"food": (np.array([3.0]), np.array([7.0]))})
     assert (tmp_path / "places.png").read_bytes() != (tmp_path / "plain.png").read_bytes()
 
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ldptrace import plugins
 from ldptrace.cli.common import Progress, SeedOption, note
-from ldptrace.errors import InputError
+from ldptrace.errors import InputError, LdptraceError
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from ldptrace.generators.campuses import Walks
     from ldptrace.generators.traffic import Traffic
 
 OutputOption = Annotated[
@@ -54,11 +54,11 @@ def city(
 ) -> None:
     """Generate trips by car in a generated city with main and side roads, a river, rush hours and GPS noise."""
     from ldptrace.generators import city_traffic
+    from ldptrace.generators.cities import PRESETS
 
-    settings = _settings(preset, "city", size=size, minutes=minutes, interval=interval, noise=noise)
-    _generate(
-        lambda rng: city_traffic(rng, **settings), trajectories, output, picture, seed, roads_out=roads_out
-    )
+    settings = settings_of(preset, PRESETS, size=size, minutes=minutes, interval=interval, noise=noise)
+    roads = _roads_writer(roads_out)
+    draw_trips(lambda rng: city_traffic(rng, **settings), trajectories, output, picture, seed, roads)
 
 
 def network(
@@ -91,112 +91,105 @@ def network(
 ) -> None:
     """Generate trips by car on your own road network."""
     from ldptrace.generators import network_traffic
+    from ldptrace.generators.cities import PRESETS
 
     if (roads is None) == (nodes is None and edges is None) or (nodes is None) != (edges is None):
         raise InputError("give the road network either as --roads, or as --nodes and --edges")
     source = roads or nodes
     assert source is not None
-    settings = _settings(preset, "city", minutes=minutes, interval=interval, noise=noise)
+    settings = settings_of(preset, PRESETS, minutes=minutes, interval=interval, noise=noise)
     settings.pop("size", None)
-    _generate(
+    written = _roads_writer(roads_out)
+    draw_trips(
         lambda rng: network_traffic(source, edges, rng, **settings),
         trajectories,
         output,
         picture,
         seed,
-        roads_out=roads_out,
+        written,
     )
 
 
-def campus(
-    output: OutputOption,
-    buildings: Annotated[
-        Path | None,
-        typer.Option(help="File of buildings, as GeoJSON or as a table; by default a campus is generated."),
-    ] = None,
-    trajectories: CountOption = 10_000,
-    preset: PresetOption = None,
-    pois: Annotated[
-        Path | None, typer.Option(help="Also write a table of the places (buildings) to this file (.csv).")
-    ] = None,
-    visits: Annotated[
-        tuple[int, int], typer.Option(help="Smallest and largest number of buildings that one person visits.")
-    ] = (3, 8),
-    minutes: Annotated[
-        float | None, typer.Option(help="Mean time to walk from one building to the next, in minutes.")
-    ] = None,
-    interval: IntervalOption = None,
-    noise: NoiseOption = None,
-    picture: PictureOption = None,
-    seed: SeedOption = None,
-) -> None:
-    """Generate walks between the buildings of a campus. Each walk connects the buildings that one person visits."""
-    from ldptrace.generators import campus_walks
-
-    settings = _settings(preset, "campus", minutes=minutes, interval=interval, noise=noise)
-
-    def build(rng: np.random.Generator) -> Walks:
-        return campus_walks(rng, buildings=buildings, visits=visits, **settings)
-
-    _generate(build, trajectories, output, picture, seed, pois)
-
-
-def _settings(name: str | None, place: str, **given: float | None) -> dict[str, Any]:
+def settings_of(
+    name: str | None, presets: dict[str, dict[str, Any]], **given: float | None
+) -> dict[str, Any]:
     """Return the settings of a preset, replaced by the given settings."""
-    from ldptrace.generators.cities import preset
-
-    chosen = preset(name, place).settings if name is not None else {}
+    if name is not None and name not in presets:
+        raise InputError(f"there is no preset {name!r} here; there are {', '.join(presets)}")
+    chosen = {} if name is None else presets[name]
     return {**chosen, **{key: value for key, value in given.items() if value is not None}}
 
 
-def _generate(
-    build: Callable[[np.random.Generator], Traffic | Walks],
-    trajectories: int,
+def draw_trips(
+    build: Callable[[np.random.Generator], Any],
+    count: int,
     output: Path,
     picture: Path | None,
     seed: int | None,
-    pois: Path | None = None,
-    roads_out: Path | None = None,
+    beside: Callable[[Any], None] = lambda place: None,
 ) -> None:
+    """Build a place, draw trips in it, and write them, with the files that `beside` writes about the place."""
     import numpy as np
 
     from ldptrace.core.atomic import atomic_path
     from ldptrace.generators.picture import check_picture, draw
     from ldptrace.io import write
     from ldptrace.io.formats import for_writing
-    from ldptrace.roads.writer import check_folder, write_roads
 
-    kind = for_writing(output, None)
-    if roads_out is not None:
-        check_folder(roads_out)
+    for_writing(output, None)
     if picture is not None:
-        check_picture(picture, trajectories)
+        check_picture(picture, count)
     world, day = np.random.default_rng(seed).spawn(2)
     with Progress() as stages:
         with stages("lay out the place"):
             place = build(world)
-        with stages(f"generate {trajectories:,} trajectories"):
-            trips = place.trips(trajectories, day)
+        with stages(f"generate {count:,} trajectories"):
+            trips = place.trips(count, day)
         with stages("write"):
             write(trips, output)
-            roads = getattr(place, "network", None)
-            if roads_out is not None and roads is not None:
-                write_roads(roads, roads_out)
-            places = getattr(place, "pois", None)
-            if pois is not None and places is not None:
-                with atomic_path(pois) as temporary:
-                    places.to_csv(temporary)
+            beside(place)
         if picture is not None:
             with stages("draw"), atomic_path(picture) as temporary:
-                draw(trips, temporary, places)
-    if places is not None and kind.name != "parquet":
-        note("the visits (columns poi and poi_t) need Parquet; this file has the points only")
-    if roads_out is not None and roads is not None:
-        note(f"{roads.nodes:,} nodes, {roads.edges:,} directed edges: {roads_out}")
+                draw(trips, temporary, getattr(place, "marks", None))
     bounds = ",".join(f"{value:.9g}" for value in place.bounds)
     note(f"{len(trips):,} trajectories, {trips.points:,} points: {output} (public bounds: --bounds {bounds})")
 
 
+def _roads_writer(folder: Path | None) -> Callable[[Traffic], None]:
+    """Return what writes the roads of a place into the folder, if one is given."""
+    from ldptrace.roads.writer import check_folder, write_roads
+
+    if folder is None:
+        return lambda place: None
+    check_folder(folder)
+
+    def write(place: Traffic) -> None:
+        write_roads(place.network, folder)
+        note(f"{place.network.nodes:,} nodes, {place.network.edges:,} directed edges: {folder}")
+
+    return write
+
+
 generate = typer.Typer(help="Generate trips for trials.", no_args_is_help=True)
-for command in (city, network, campus):
+for command in (city, network):
     generate.command()(command)
+
+
+def _add_other(name: str) -> None:
+    """Add a generator of another package; one that does not load says why when it is used."""
+    try:
+        found = plugins.find(plugins.GENERATORS, name)
+        assert found is not None
+        generate.command(name)(plugins.load(found))
+    except LdptraceError as caught:
+        error = caught
+
+        def unusable(context: typer.Context) -> None:
+            raise error
+
+        anything = {"ignore_unknown_options": True, "allow_extra_args": True}
+        generate.command(name, hidden=True, context_settings=anything)(unusable)
+
+
+for other in sorted({*plugins.installed(plugins.GENERATORS), *plugins.LABORATORY[plugins.GENERATORS]}):
+    _add_other(other)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,6 @@ from ldptrace.core.arrays import Floats
 from ldptrace.core.crs import WGS84, LocalPlane
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.generators.campuses import Walks, campus_walks
 from ldptrace.generators.legs import GPS_LIMIT, Recorder, fastest_only, map_bounds
 from ldptrace.generators.streets import CLASSES, MARGIN, CityMap
 from ldptrace.generators.traffic import Attraction, Seed, Traffic, checked_minutes, natural_hubs, whole
@@ -173,43 +172,8 @@ def _straightened(roads: RoadNetwork, seconds: Floats) -> RoadNetwork:
     )
 
 
-@dataclass(frozen=True)
-class Preset:
-    """A kind of place, its settings, and what the paper's table says of the set it resembles."""
-
-    place: str
-    settings: dict[str, Any] = field(hash=False)
-    trajectories: int
-    mean_points: float
-
-
-PRESETS = {
-    "campus": Preset("campus", {"interval": 25.0, "minutes": 2.85}, 1_000_000, 35.98),
-    "oldenburg": Preset("city", {"size": 30_000.0, "interval": 15.6, "minutes": 17.8}, 500_000, 69.75),
-    "porto": Preset("city", {"size": 13_000.0, "interval": 15.0, "minutes": 8.15}, 361_591, 34.13),
+# Settings of a city whose trips resemble a set of the paper.
+PRESETS: dict[str, dict[str, Any]] = {
+    "oldenburg": {"size": 30_000.0, "interval": 15.6, "minutes": 17.8},
+    "porto": {"size": 13_000.0, "interval": 15.0, "minutes": 8.15},
 }
-
-
-def preset(name: str, place: str | None = None) -> Preset:
-    """Return the preset of that name, for a kind of place if one is given.
-
-    >>> preset("porto").settings["interval"]
-    15.0
-    """
-    names = [key for key, value in PRESETS.items() if place is None or value.place == place]
-    if name not in names:
-        raise InputError(f"there is no preset {name!r} here; there are {', '.join(names)}")
-    return PRESETS[name]
-
-
-def world_like(name: str, seed: Seed = None) -> Traffic | Walks:
-    """Return a place whose trips resemble one of the paper's sets, `campus`, `oldenburg` or `porto`, ready to draw
-    them.
-
-    >>> len(world_like("campus", 1).trips(10, np.random.default_rng(1)))
-    10
-    """
-    chosen = preset(name)
-    if chosen.place == "campus":
-        return campus_walks(seed, **chosen.settings)
-    return city_traffic(seed, **chosen.settings)

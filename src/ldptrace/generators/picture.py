@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
+from ldptrace.core.arrays import Floats
 from ldptrace.core.kernels import kernel
-from ldptrace.core.pois import Pois
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 
@@ -24,11 +25,15 @@ def check_picture(path: Path, trajectories: int) -> None:
 
 
 def draw(
-    trajectories: Trajectories, path: str | Path, pois: Pois | None = None, *, inches: float = 7.0
+    trajectories: Trajectories,
+    path: str | Path,
+    places: Mapping[str, tuple[Floats, Floats]] | None = None,
+    *,
+    inches: float = 7.0,
 ) -> None:
     """Write a density map, bright where many pass; the extension of the file decides the format.
 
-    Points of interest are drawn on it, one colour per category.
+    `places` are drawn on it: x and y for each category, which has a colour of its own.
     """
     from matplotlib import colormaps
     from matplotlib.colors import LogNorm
@@ -59,11 +64,10 @@ def draw(
         aspect=stretch,
         interpolation="nearest",
     )
-    if pois is not None:
+    if places is not None:
         colours = colormaps["tab20"]
-        for code, category in enumerate(pois.categories):
-            own = pois.category == code
-            x, y, colour = pois.x[own], pois.y[own], colours(code % 20)
+        for code, (category, (x, y)) in enumerate(places.items()):
+            colour = colours(code % 20)
             axes.scatter(
                 x, y, s=16, color=colour, edgecolors="white", linewidths=0.4, label=category, zorder=3
             )

@@ -193,8 +193,6 @@ def project(trajectories: Trajectories, crs: str) -> Trajectories:
     return replace(trajectories, x=x, y=y, crs=crs)
 
 
-# Formats of longitudes and latitudes, also when a file is empty.
-GEOGRAPHIC = ("gpx", "kml", "google", "porto", "checkins", "geolife", "tdrive")
 OBJECTS = ("geojson", "trips", "mfjson")
 LAYERS = ("geopackage", "shapefile")
 
@@ -212,7 +210,7 @@ def stated_crs(path: Path, format: str | None = None) -> str | None:
     'EPSG:4326'
     """
     with files_of(path, format) as (kind, files):
-        if kind.name in GEOGRAPHIC:
+        if kind.geographic:
             return WGS84
         try:
             if kind.name in OBJECTS:

@@ -14,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, Self
 
+from ldptrace import plugins
 from ldptrace.core.atomic import is_stream
 from ldptrace.core.columns import find_columns
 from ldptrace.core.reading import Reading
@@ -37,7 +38,8 @@ class Writer(Protocol):
 
 @dataclass(frozen=True)
 class Format:
-    """How one format is read and written, by functions of this folder (`module.function`).
+    """How one format is read and written, by functions of this folder (`module.function`) or of another package
+    (`package.module:function`).
 
     The module is imported with the first file, because most runs use one or two formats. If the format
     `holds_promise`, the privacy promise is stored in the file, otherwise beside it.
@@ -55,6 +57,8 @@ class Format:
     holds_users: bool = False
     # Whether a trajectory without points has a place in it.
     holds_empty: bool = True
+    # Whether it always has longitudes and latitudes, also when a file is empty.
+    geographic: bool = False
 
     def read(self, paths: Sequence[Path], reading: Reading) -> Parsed:
         """Read the trajectories of files."""
@@ -69,8 +73,8 @@ class Format:
 
 
 def _function(name: str) -> Any:
-    module, _, function = name.partition(".")
-    return getattr(import_module(f"ldptrace.io.{module}"), function)
+    module, _, function = name.partition(":") if ":" in name else f"ldptrace.io.{name}".rpartition(".")
+    return getattr(import_module(module), function)
 
 
 FORMATS = {
@@ -82,16 +86,15 @@ FORMATS = {
             tabular=True,
         ),
         Format("csv", (".csv", ".tsv"), "csv.read", "csv.Writer", tabular=True, holds_empty=False),
-        Format("porto", (), "porto.read"),
-        Format("checkins", (), "checkins.read"),
+        Format("porto", (), "porto.read", geographic=True),
         Format("dat", (".dat",), "dat.read", "dat.writer"),
-        Format("geolife", (".plt",), "logs.read_geolife"),
-        Format("tdrive", (".txt",), "logs.read_tdrive"),
-        Format("gpx", (".gpx",), "gpx.read", "gpx.writer"),
-        Format("kml", (".kml", ".kmz"), "kml.read", holds_users=True),
+        Format("geolife", (".plt",), "logs.read_geolife", geographic=True),
+        Format("tdrive", (".txt",), "logs.read_tdrive", geographic=True),
+        Format("gpx", (".gpx",), "gpx.read", "gpx.writer", geographic=True),
+        Format("kml", (".kml", ".kmz"), "kml.read", holds_users=True, geographic=True),
         Format("geopackage", (".gpkg",), "vector.read", tabular=True),
         Format("shapefile", (".shp",), "vector.read", tabular=True),
-        Format("google", (), "google.read"),
+        Format("google", (), "google.read", geographic=True),
         *(
             Format(name, extensions, "geojson.read", writer, holds_promise=True, holds_users=True)
             for name, extensions, writer in (
@@ -106,10 +109,15 @@ EXTENSIONS = {extension: kind for kind in FORMATS.values() for extension in kind
 
 
 def named(name: str) -> Format:
-    """Return the format with this name."""
-    if name not in FORMATS:
-        raise InputError(f"unknown format {name!r}; the formats are {', '.join(FORMATS)}")
-    return FORMATS[name]
+    """Return the format with this name, of this package or of another."""
+    if name in FORMATS:
+        return FORMATS[name]
+    point = plugins.find(plugins.FORMATS, name)
+    if point is None:
+        others = plugins.installed(plugins.FORMATS)
+        raise InputError(f"unknown format {name!r}; the formats are {', '.join([*FORMATS, *others])}")
+    found: Format = plugins.load(point)
+    return found
 
 
 def of_path(path: Path) -> Format | None:

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.placement import place
-from ldptrace.core.pois import Pois, Visits
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.io.checkins import read_checkins
 from ldptrace.methods.base import Job, Method, Synthesis
+from ldptrace_lab.campus.checkins import read_checkins
+from ldptrace_lab.campus.pois import Pois, Visits
 from ldptrace_lab.ngram.cells import Ngram
 from ldptrace_lab.ngram.full import Knowledge, NgramFull, Regions
 

@@ -10,11 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
-from ldptrace.core.pois import Pois
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.generators import world_like
-from ldptrace.generators.campuses import Walks
+from ldptrace.generators import city_traffic
+from ldptrace.generators.cities import PRESETS
 from ldptrace.protocol.grid import Bounds
+from ldptrace_lab.campus import PRESETS as CAMPUS
+from ldptrace_lab.campus import campus_walks
+from ldptrace_lab.campus.pois import Pois
 from ldptrace_lab.reproduce.analysis import granularity
 from ldptrace_lab.reproduce.published import SETS
 
@@ -87,8 +89,10 @@ def generated(name: str, users: int, seed: int, grid: int | None = None) -> Data
 
     def load() -> tuple[Trajectories, Pois | None]:
         world, day = np.random.default_rng(seed).spawn(2)
-        place = world_like(name, world)
-        return place.trips(users, day), place.pois if isinstance(place, Walks) else None
+        if name in CAMPUS:
+            campus = campus_walks(world, **CAMPUS[name])
+            return campus.trips(users, day), campus.pois
+        return city_traffic(world, **PRESETS[name]).trips(users, day), None
 
     published = SETS[name]
     key = f"{name}-like, {users} trajectories, seed {seed}"

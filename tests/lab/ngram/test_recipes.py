@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ldptrace.core.pois import Visits
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError, PrivacyWarning
-from ldptrace.generators import campus_walks
+from ldptrace_lab.campus import campus_walks
+from ldptrace_lab.campus.pois import Visits
 from synthesis_kit import run_method
 
 BOUNDS = (0.0, 0.0, 1.0, 1.0)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ldptrace.core import ragged
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
-from ldptrace.core.pois import DAY, Visits
 from ldptrace.errors import InputError
+from ldptrace_lab.campus.pois import DAY, Visits
 from ldptrace_lab.ngram.full.places import complete
 from ldptrace_lab.ngram.full.regions import Ints, Regions
 from ldptrace_lab.ngram.lengths import Sizes, randomized_sizes, stretched

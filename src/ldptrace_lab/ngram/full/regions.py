@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from ldptrace.core.crs import METRES_PER_DEGREE, is_geographic
 from ldptrace.core.kernels import kernel
-from ldptrace.core.pois import Pois
 from ldptrace.errors import InputError
+from ldptrace_lab.campus.pois import Pois
 from ldptrace_lab.ngram.full.categories import Node, common_ancestor, node, tree_distances
 
 Floats = NDArray[np.float64]

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from ldptrace.core.pois import Pois
+from ldptrace_lab.campus.pois import Pois
 from ldptrace_lab.ngram.full import Knowledge, Regions
 from ldptrace_lab.ngram.full.places import complete
 from statistics_kit import assert_frequencies

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ldptrace.core.pois import Pois
 from ldptrace.errors import InputError
+from ldptrace_lab.campus.pois import Pois
 from ldptrace_lab.ngram.full import Knowledge, Regions
 from ldptrace_lab.ngram.full.categories import tree_distances
 

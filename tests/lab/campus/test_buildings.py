@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from buildings_kit import BUILDINGS, campus_trips, write_geojson, write_table
-from ldptrace import generators
-from ldptrace.core.pois import Visits
 from ldptrace.errors import FormatError, InputError
-from ldptrace.generators.buildings import USAGES, made_up_buildings, read_buildings, usage_of
+from ldptrace_lab.campus import campus_walks
+from ldptrace_lab.campus.buildings import USAGES, made_up_buildings, read_buildings, usage_of
+from ldptrace_lab.campus.pois import Visits
 
 
 def test_buildings_from_geojson(tmp_path: Path) -> None:
-    walks = generators.campus_walks(1, buildings=write_geojson(tmp_path / "b.geojson", BUILDINGS))
+    walks = campus_walks(1, buildings=write_geojson(tmp_path / "b.geojson", BUILDINGS))
     pois = walks.pois
     assert pois.crs == "EPSG:4326"
     assert pois.names == ("Hall", "Lab", "Tower", "Dome", "Pool")
@@ -28,7 +28,7 @@ def test_buildings_from_geojson(tmp_path: Path) -> None:
 
 
 def test_a_category_that_nobody_knows_is_ordinary(tmp_path: Path) -> None:
-    pois = generators.campus_walks(1, buildings=write_geojson(tmp_path / "b.json", BUILDINGS)).pois
+    pois = campus_walks(1, buildings=write_geojson(tmp_path / "b.json", BUILDINGS)).pois
     assert pois.categories[pois.category[3]] == "other/observatory"
     assert (pois.opens[3], pois.closes[3]) == (8, 20)
     assert pois.categories[pois.category[2]] == "living/student housing"
@@ -80,7 +80,7 @@ def test_features_without_a_place_are_told(tmp_path: Path) -> None:
     )
     file.write_text(json.dumps(collection))
     with pytest.warns(UserWarning, match=r"1 features of .* are neither polygons nor points"):
-        assert len(generators.campus_walks(1, buildings=file).pois) == 5
+        assert len(campus_walks(1, buildings=file).pois) == 5
 
 
 def test_the_middle_and_the_size_of_a_building(tmp_path: Path) -> None:

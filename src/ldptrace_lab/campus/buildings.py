@@ -15,9 +15,9 @@ from scipy.spatial import cKDTree
 
 from ldptrace.core.arrays import Floats
 from ldptrace.core.crs import WGS84, LocalPlane
-from ldptrace.core.pois import Pois
 from ldptrace.errors import FormatError, InputError
 from ldptrace.roads.readers.folder import find, numbers, positions, read_table
+from ldptrace_lab.campus.pois import Pois
 
 USAGE_NAMES = ("BLDG_USAGE", "usage", "category", "use", "type", "building", "amenity")
 TITLE_NAMES = ("name", "title", "building_name", "label")

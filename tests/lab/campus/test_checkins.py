@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from ldptrace.core.pois import Visits
 from ldptrace.errors import FormatError
 from ldptrace.io import read
-from ldptrace.io.checkins import read_checkins
+from ldptrace_lab.campus.checkins import read_checkins
+from ldptrace_lab.campus.pois import Visits
 
 HEADER = "User ID,Venue ID,Venue Category,Venue Name,Latitude,Longitude,Timezone,UTC Time\n"
 ROWS = [

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from buildings_kit import BUILDINGS, campus_trips, write_geojson, write_table
-from ldptrace import generators
-from ldptrace.core.pois import HOUR, Visits
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.generators.campuses import WALKING, Walks
-from ldptrace.generators.schedules import MOST_HASTE
+from ldptrace_lab.campus import PRESETS, campus_walks
+from ldptrace_lab.campus.pois import HOUR, Visits
+from ldptrace_lab.campus.schedules import MOST_HASTE
+from ldptrace_lab.campus.walks import WALKING, Walks
 
 NOISE = 4.0
 TOP_SPEED = WALKING / MOST_HASTE
@@ -21,7 +21,7 @@ TOP_SPEED = WALKING / MOST_HASTE
 
 @pytest.fixture(scope="module")
 def walks() -> Walks:
-    return generators.campus_walks(1)
+    return campus_walks(1)
 
 
 @pytest.fixture(scope="module")
@@ -108,16 +108,14 @@ def test_batches_have_all_the_walks(walks: Walks) -> None:
 
 def test_opening_hours_can_be_given(tmp_path: Path) -> None:
     file = write_geojson(tmp_path / "b.geojson", BUILDINGS)
-    walks = generators.campus_walks(
-        1, buildings=file, hours={"Observatory": (20, 28), "study/academic": (9, 12)}
-    )
+    walks = campus_walks(1, buildings=file, hours={"Observatory": (20, 28), "study/academic": (9, 12)})
     dome, hall = 3, 0
     assert (walks.pois.opens[dome], walks.pois.closes[dome]) == (20, 28)
     assert (walks.pois.opens[hall], walks.pois.closes[hall]) == (9, 12)
     visits = Visits.of(walks.trips(500, np.random.default_rng(1)))
     assert walks.pois.is_open(visits.poi, visits.t).all()
     with pytest.raises(InputError, match=r"no building has the category 'Zoo'; there are .*study/academic"):
-        generators.campus_walks(1, buildings=file, hours={"Zoo": (9, 12)})
+        campus_walks(1, buildings=file, hours={"Zoo": (9, 12)})
 
 
 def test_planar_buildings_stay_planar(tmp_path: Path) -> None:
@@ -141,3 +139,11 @@ def test_planar_buildings_stay_planar(tmp_path: Path) -> None:
 def test_wrong_settings_are_told(wrong: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         campus_trips(**{"trajectories": 1, "seed": 1, **wrong})  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_mean_points_are_those_of_the_paper() -> None:
+    trips = campus_walks(1, **PRESETS["campus"]).trips(3000, np.random.default_rng(1))
+    assert trips.sizes.mean() == pytest.approx(35.98, rel=0.06)
+    assert trips.t is not None
+    assert np.median(np.diff(trips.t)) == pytest.approx(PRESETS["campus"]["interval"])

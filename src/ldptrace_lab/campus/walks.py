@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from ldptrace.core.arrays import Floats
 from ldptrace.core.crs import WGS84
-from ldptrace.core.pois import Pois, Visits
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.generators.buildings import Buildings, made_up_buildings, read_buildings, usage_of
 from ldptrace.generators.drafts import Draft, relative_neighbours, triangulation
 from ldptrace.generators.legs import (
     GPS_LIMIT,
@@ -26,10 +25,12 @@ from ldptrace.generators.legs import (
     record,
     travel_seconds,
 )
-from ldptrace.generators.schedules import Campus, Habits, Schedule, campus_knowledge, schedules
 from ldptrace.generators.traffic import Gravity, Seed, whole
 from ldptrace.protocol.grid import Bounds
 from ldptrace.roads.network import RoadNetwork
+from ldptrace_lab.campus.buildings import Buildings, made_up_buildings, read_buildings, usage_of
+from ldptrace_lab.campus.pois import Pois, Visits
+from ldptrace_lab.campus.schedules import Campus, Habits, Schedule, campus_knowledge, schedules
 
 WALKING = 1.35  # metres per second of an ordinary walker
 PITCH, JUNCTIONS = 60.0, 4000  # metres between paths, and about how many junctions there are at most
@@ -37,6 +38,9 @@ DOORS = 2  # paths that lead to a building
 MALL_EVERY, MALL = 5, 0.72  # every fifth path is a mall, and a mall feels that much shorter
 PATHS = ("mall", "path", "door")
 EVENTS, EVENT_SHARE, SHORTEST_STAY, PILOT = 3, 0.02, 120.0, 2000
+
+# Settings whose walks resemble the set Campus of the paper.
+PRESETS: dict[str, dict[str, Any]] = {"campus": {"interval": 25.0, "minutes": 2.85}}
 
 Hours = Mapping[str, tuple[float, float]]
 
@@ -167,6 +171,15 @@ class Walks:
     def pois(self) -> Pois:
         """The places, in the coordinates of the walks."""
         return self.buildings.published()
+
+    @property
+    def marks(self) -> dict[str, tuple[Floats, Floats]]:
+        """The coordinates of the places of each category, for a picture."""
+        pois = self.pois
+        return {
+            category: (pois.x[pois.category == code], pois.y[pois.category == code])
+            for code, category in enumerate(pois.categories)
+        }
 
     def trips(self, count: int, rng: np.random.Generator) -> Trajectories:
         """Draw `count` independent walkers of one day."""

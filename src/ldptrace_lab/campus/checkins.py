@@ -17,12 +17,13 @@ import pyarrow.csv as pacsv
 
 from ldptrace.core.arrays import Floats, Ints, Ints32
 from ldptrace.core.crs import WGS84
-from ldptrace.core.pois import DAY, Pois, Visits
 from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.values import pc
 from ldptrace.errors import FormatError
 from ldptrace.io.account import Parsed
+from ldptrace.io.formats import Format
+from ldptrace_lab.campus.pois import DAY, Pois, Visits
 
 NAMES = {
     "user": ("userid", "user"),
@@ -123,6 +124,9 @@ def read(files: Sequence[Path], _: Reading) -> Parsed:
         raise FormatError(f"check-ins are read from one file at a time, got {len(files)}")
     days = read_checkins(files[0]).trajectories
     return Parsed(days, len(days))
+
+
+FORMAT = Format("checkins", (), "ldptrace_lab.campus.checkins:read", geographic=True)
 
 
 def _days(pois: Pois, user: Ints, place: Ints32, seconds: Floats) -> Trajectories:

@@ -11,9 +11,9 @@ from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints, Ints32
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
-from ldptrace.core.pois import DAY, HOUR, Pois
 from ldptrace.errors import InputError
-from ldptrace.generators.buildings import usage_of
+from ldptrace_lab.campus.buildings import usage_of
+from ldptrace_lab.campus.pois import DAY, HOUR, Pois
 
 TRIES = 40
 MOST_HASTE, MOST_LEISURE = 0.8, 1.3  # paces of walkers

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ldptrace.core.pois import HOUR, Pois, Visits
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
+from ldptrace_lab.campus.pois import HOUR, Pois, Visits
 
 PLACES = Pois.build(
     np.array([0.0, 1.5, 3.0]),

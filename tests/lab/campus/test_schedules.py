@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from buildings_kit import campus_trips, write_table
-from ldptrace import generators
 from ldptrace.core import parallel
-from ldptrace.core.pois import HOUR, Pois, Visits
 from ldptrace.errors import InputError
-from ldptrace.generators.schedules import (
+from ldptrace_lab.campus import campus_walks
+from ldptrace_lab.campus.pois import HOUR, Pois, Visits
+from ldptrace_lab.campus.schedules import (
     MOST_HASTE,
     MOST_LEISURE,
     Campus,
@@ -23,7 +23,7 @@ from ldptrace.generators.schedules import (
 def test_one_waits_for_the_only_other_building_to_open(tmp_path: Path) -> None:
     rows = [("A", "Housing", 0.0, 0.0), ("B", "Shop", 300.0, 50.0)]
     file = write_table(tmp_path / "b.csv", rows, "name,usage,x,y")
-    walks = generators.campus_walks(1, buildings=file, hours={"Shop": (23, 23.5)})
+    walks = campus_walks(1, buildings=file, hours={"Shop": (23, 23.5)})
     visits = Visits.of(walks.trips(100, np.random.default_rng(1)))
     assert walks.pois.is_open(visits.poi, visits.t).all()
     assert np.all(visits.poi[visits.offsets[:-1]] == 0)

@@ -1,0 +1,67 @@
+"""`ldptrace generate campus`: walks between the buildings of a campus."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ldptrace.cli.common import SeedOption, note
+from ldptrace.cli.generate import (
+    CountOption,
+    IntervalOption,
+    NoiseOption,
+    OutputOption,
+    PictureOption,
+    PresetOption,
+    draw_trips,
+    settings_of,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ldptrace_lab.campus import Walks
+
+
+def campus(
+    output: OutputOption,
+    buildings: Annotated[
+        Path | None,
+        typer.Option(help="File of buildings, as GeoJSON or as a table; by default a campus is generated."),
+    ] = None,
+    trajectories: CountOption = 10_000,
+    preset: PresetOption = None,
+    pois: Annotated[
+        Path | None, typer.Option(help="Also write a table of the places (buildings) to this file (.csv).")
+    ] = None,
+    visits: Annotated[
+        tuple[int, int], typer.Option(help="Smallest and largest number of buildings that one person visits.")
+    ] = (3, 8),
+    minutes: Annotated[
+        float | None, typer.Option(help="Mean time to walk from one building to the next, in minutes.")
+    ] = None,
+    interval: IntervalOption = None,
+    noise: NoiseOption = None,
+    picture: PictureOption = None,
+    seed: SeedOption = None,
+) -> None:
+    """Generate walks between the buildings of a campus. Each walk connects the buildings that one person visits."""
+    from ldptrace.core.atomic import atomic_path
+    from ldptrace.io.formats import for_writing
+    from ldptrace_lab.campus import PRESETS, campus_walks
+
+    settings = settings_of(preset, PRESETS, minutes=minutes, interval=interval, noise=noise)
+
+    def build(rng: np.random.Generator) -> Walks:
+        return campus_walks(rng, buildings=buildings, visits=visits, **settings)
+
+    def write(place: Walks) -> None:
+        if pois is not None:
+            with atomic_path(pois) as temporary:
+                place.pois.to_csv(temporary)
+
+    draw_trips(build, trajectories, output, picture, seed, write)
+    if for_writing(output, None).name != "parquet":
+        note("the visits (columns poi and poi_t) need Parquet; this file has the points only")
