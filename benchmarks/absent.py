@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -80,9 +81,13 @@ def shares(data: DataSet, epsilon: float, n: int | None, at_home: float, repeats
     plan = Facts(DEVICES, epsilon, data.bounds, grid=n or "auto").plan()
     travelling = round(DEVICES * (1 - at_home))
     found = []
-    for seed in range(1, repeats + 1):
-        trips = data.sample(travelling, seed).trajectories
-        found.append(error_of(fitted(trips, DEVICES, plan, np.random.default_rng(seed)), at_home))
+    for repeat in range(1, repeats + 1):
+        # No two collections of the table share a seed.
+        rng = np.random.default_rng(
+            [zlib.crc32(data.name.encode()), round(10 * epsilon), n or 0, travelling, repeat]
+        )
+        trips = data.sample(travelling, int(rng.integers(2**63))).trajectories
+        found.append(error_of(fitted(trips, DEVICES, plan, rng), at_home))
     z = np.array([each["z"] for each in found])
     return {
         "cells": plan.grid.n,
@@ -90,6 +95,7 @@ def shares(data: DataSet, epsilon: float, n: int | None, at_home: float, repeats
         "std_error": float(np.mean([each["std_error"] for each in found])),
         "rms_z": float(np.sqrt(np.mean(z**2))),
         "within": int((np.abs(z) <= 2).sum()),
+        "z": z.round(2).tolist(),
     }
 
 
