@@ -5,12 +5,14 @@
 
 `trips`: trips of Oldenburg, or of a generated city, among more devices than trips; all others answer null. Scores are
 those of the trips alone; z is the error of the estimated share in its own standard errors. `share`: how often the
-estimated share is within two of its errors, for 20,000 devices of both, nobody or a fifth of them without a trip.
+estimated share is within two of its errors, for 20,000 devices of both, nobody or a fifth of them without a trip. A run
+that was stopped goes on: settings in OUT/absent_share.json are not measured again.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import warnings
 import zlib
 from pathlib import Path
@@ -99,10 +101,11 @@ def shares(data: DataSet, epsilon: float, n: int | None, at_home: float, repeats
     }
 
 
-def share_table(options: argparse.Namespace) -> dict[str, dict[str, float]]:
+def share_table(options: argparse.Namespace) -> None:
     """All settings, one line each."""
     grids = [None if word == "auto" else int(word) for word in options.grids.split(",")]
-    results = {}
+    file = options.out / "absent_share.json"
+    results = json.loads(file.read_text()) if file.exists() else {}
     print(
         f"{'':<12}{'eps':>5}{'grid':>6}{'cells':>7}{'at home':>9}{'share':>9}{'stated error':>14}  within two"
     )
@@ -110,17 +113,18 @@ def share_table(options: argparse.Namespace) -> dict[str, dict[str, float]]:
         for epsilon in (float(word) for word in options.epsilons.split(",")):
             for n in grids:
                 for at_home in AT_HOME:
-                    found = shares(data, epsilon, n, at_home, options.repeats)
+                    key = f"{data.name} {epsilon:g} {n or 'auto'} {at_home:g}"
+                    found = results.get(key) or shares(data, epsilon, n, at_home, options.repeats)
                     print(
                         f"{data.name:<12}{epsilon:>5g}{n or 'auto':>6}{found['cells']:>7.0f}{at_home:>9.0%}"
                         f"{found['share']:>9.2%}{found['std_error']:>14.2%}{found['within']:>6.0f} of "
                         f"{options.repeats} (rms {found['rms_z']:.2f})",
                         flush=True,
                     )
-                    results[f"{data.name} {epsilon:g} {n or 'auto'} {at_home:g}"] = found
+                    results[key] = found
+                    save(file, results, quiet=True)
     within = sum(found["within"] for found in results.values())
     print(f"within two stated errors: {within / (options.repeats * len(results)):.1%} of all collections")
-    return results
 
 
 def main() -> None:
@@ -138,7 +142,7 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore", FitWarning)
     if options.what == "share":
-        save(options.out / "absent_share.json", share_table(options))
+        share_table(options)
         return
     data = oldenburg(options.data, (1,))
     roads = None if options.roads is None else read_roads(options.roads)

@@ -58,7 +58,8 @@ def row(name: str, scores: Scores | dict[str, float]) -> str:
     return f"{name:<34}" + "".join(cells)
 
 
-def save(path: Path, results: object) -> None:
+def save(path: Path, results: object, *, quiet: bool = False) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(results, indent=1))
-    print(f"numbers: {path}")
+    if not quiet:
+        print(f"numbers: {path}")
