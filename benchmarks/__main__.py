@@ -13,9 +13,7 @@ import time
 SPEED = ("start", "files", "pipeline", "path_model", "size", "evaluation", "server")
 OTHERS = (
     "utility",
-    "ablation",
-    "scaling",
-    "granularity",
+    "learning",
     "streets",
     "street_floors",
     "street_taxis",
@@ -29,6 +27,7 @@ OTHERS = (
     "year",
     "streams",
     "absent",
+    "intervals",
     "shuffled",
 )
 

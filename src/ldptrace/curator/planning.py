@@ -31,11 +31,11 @@ from ldptrace.protocol.shares import DEFAULT_SHARES, PAIRS_ON_MAP
 
 # Length of the mean trip compared with the side of the map, when nothing is known.
 TRIP = 0.5
-# How far a cell is from evenly filled; measured on generated cities (benchmarks/granularity.py).
+# How far a cell is from evenly filled; measured on generated cities.
 UNEVENNESS = 0.2
 QUERY = 1 / 9
 # Grids that nest in the 6 x 6 cells on which the literature measures. Others are no better where the prediction prefers
-# them, and worse by those measures (`python -m benchmarks.granularity choice`; docs/lab/one-report.md).
+# them, and worse by those measures (docs/lab/one-report.md).
 GRIDS = (6, 12, 18, 24)
 # Without a street map, finer cells may add so much to the predicted error of trips.
 WORSE = 0.005
