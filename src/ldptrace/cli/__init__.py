@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -72,9 +72,9 @@ def application(command: str | None = None) -> typer.Typer:
     @app.callback()
     def start(
         context: typer.Context,
-        version: Annotated[
-            bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-        ] = False,
+        version: bool = typer.Option(
+            False, "--version", callback=_version, is_eager=True, help="Print the version."
+        ),
     ) -> None:
         """Synthetic trajectories under local differential privacy."""
         from ldptrace.cli.common import said_as_notes

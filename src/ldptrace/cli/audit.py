@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -22,34 +22,25 @@ QUANTILE = 5
 
 
 def audit(
-    plan: Annotated[
-        str, typer.Argument(metavar="PLAN|METHOD", help="File of a plan, or the name of a method.")
-    ],
-    json: Annotated[
-        Path | None,
-        typer.Option(help="File for all findings of the audit as JSON; - writes to standard output."),
-    ] = None,
-    trials: Annotated[
-        int,
-        typer.Option(
-            min=100, help="Number of reports that an attack draws for each trip that it tries to recognise."
-        ),
-    ] = 4000,
-    epsilon: Annotated[
-        float, typer.Option(help="Epsilon of the audited plan, if a method is given instead of a plan.")
-    ] = 1.0,
-    grid: Annotated[
-        int,
-        typer.Option(help="Number of cells per side of the grid, if a method is given instead of a plan."),
-    ] = 6,
-    device: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COMMAND",
-            help="Command that starts your own client, which the audit then tests. The audit replaces {ledgers} "
-            "in the command by the folder in which the client must keep its ledgers.",
-        ),
-    ] = None,
+    plan: str = typer.Argument(metavar="PLAN|METHOD", help="File of a plan, or the name of a method."),
+    json: Path | None = typer.Option(
+        None, help="File for all findings of the audit as JSON; - writes to standard output."
+    ),
+    trials: int = typer.Option(
+        4000, min=100, help="Number of reports that an attack draws for each trip that it tries to recognise."
+    ),
+    epsilon: float = typer.Option(
+        1.0, help="Epsilon of the audited plan, if a method is given instead of a plan."
+    ),
+    grid: int = typer.Option(
+        6, help="Number of cells per side of the grid, if a method is given instead of a plan."
+    ),
+    device: str | None = typer.Option(
+        None,
+        metavar="COMMAND",
+        help="Command that starts your own client, which the audit then tests. The audit replaces {ledgers} in the "
+        "command by the folder in which the client must keep its ledgers.",
+    ),
 ) -> None:
     """Try to break the privacy promise of a plan. The exit status is 1 if an attack succeeds, otherwise 0."""
     check_outputs([json])

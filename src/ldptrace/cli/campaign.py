@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from time import time as now
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -24,48 +24,35 @@ NEWEST = 4
 def create(
     name: NameArgument,
     facts: dict[str, Any],
-    plan: Annotated[
-        Path | None,
-        typer.Option(
-            help="File of the plan of the collection; without this file, the command makes a plan from "
-            "--users, --epsilon, --bounds and further options."
-        ),
-    ] = None,
-    title: Annotated[str, typer.Option(help="Title of the page that contributors see.")] = "",
-    organiser: Annotated[
-        str, typer.Option(help="Name of the organisation that runs the campaign, as contributors see it.")
-    ] = "",
-    contact: Annotated[
-        str, typer.Option(help="E-mail address to which contributors can send questions.")
-    ] = "",
-    notice: Annotated[
-        Path | None, typer.Option(help="Privacy notice: a text file, or a web address.")
-    ] = None,
-    opens: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="Time at which the server opens the campaign, such as 2027-03-01."),
-    ] = None,
-    until: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME",
-            help="Time at which the server closes the campaign; a date means the end of that day in UTC.",
-        ),
-    ] = None,
-    min_reports: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            help="Smallest number of reports for which estimates are shown and released; below it, the "
-            "server shows only how many reports arrived.",
-        ),
-    ] = 1_000,
-    max_reports: Annotated[
-        int, typer.Option(min=1, help="Largest number of reports that the server counts in a round.")
-    ] = 100_000_000,
-    roads: Annotated[
-        Path | None, typer.Option(help="Public road network; synthetic trips follow its streets.")
-    ] = None,
+    plan: Path | None = typer.Option(
+        None,
+        help="File of the plan of the collection; without this file, the command makes a plan from --users, "
+        "--epsilon, --bounds and further options.",
+    ),
+    title: str = typer.Option("", help="Title of the page that contributors see."),
+    organiser: str = typer.Option(
+        "", help="Name of the organisation that runs the campaign, as contributors see it."
+    ),
+    contact: str = typer.Option("", help="E-mail address to which contributors can send questions."),
+    notice: Path | None = typer.Option(None, help="Privacy notice: a text file, or a web address."),
+    opens: str | None = typer.Option(
+        None, metavar="TIME", help="Time at which the server opens the campaign, such as 2027-03-01."
+    ),
+    until: str | None = typer.Option(
+        None,
+        metavar="TIME",
+        help="Time at which the server closes the campaign; a date means the end of that day in UTC.",
+    ),
+    min_reports: int = typer.Option(
+        1_000,
+        min=1,
+        help="Smallest number of reports for which estimates are shown and released; below it, the server shows only "
+        "how many reports arrived.",
+    ),
+    max_reports: int = typer.Option(
+        100_000_000, min=1, help="Largest number of reports that the server counts in a round."
+    ),
+    roads: Path | None = typer.Option(None, help="Public road network; synthetic trips follow its streets."),
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
@@ -125,7 +112,7 @@ def _network_files(path: Path) -> dict[str, bytes]:
 
 
 def list_all(
-    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+    as_json: bool = typer.Option(False, "--json", help="Print the results as JSON."),
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
@@ -161,7 +148,7 @@ def list_all(
 
 def show(
     name: NameArgument,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+    as_json: bool = typer.Option(False, "--json", help="Print the results as JSON."),
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
@@ -301,7 +288,7 @@ def close_round(name: NameArgument, data: DataOption = None, database: DatabaseO
 
 def change(
     name: NameArgument,
-    plan: Annotated[Path, typer.Option(help="File of the new plan.")],
+    plan: Path = typer.Option(help="File of the new plan."),
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
@@ -317,7 +304,7 @@ def change(
 
 
 def audit(
-    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+    as_json: bool = typer.Option(False, "--json", help="Print the results as JSON."),
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
@@ -335,7 +322,7 @@ def audit(
 
 def delete(
     name: NameArgument,
-    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking for confirmation.")] = False,
+    yes: bool = typer.Option(False, "--yes", help="Delete without asking for confirmation."),
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:

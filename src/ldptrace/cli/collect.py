@@ -53,73 +53,53 @@ def report(
     context: typer.Context,
     plan: PlanOption,
     reading: Reading,
-    trajectory: Annotated[
-        Path | None,
-        typer.Option(
-            help="File of the person's own trips; if the file has several trips, one is drawn at random."
-        ),
-    ] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--out", help="File for the report.")] = None,
-    explain: Annotated[
-        bool,
-        typer.Option(
-            "--explain",
-            help="Print in plain words what leaves the device and how much that reveals about the trip.",
-        ),
-    ] = False,
-    ledger: Annotated[
-        Path | None,
-        typer.Option(
-            envvar="LDPTRACE_LEDGER",
-            help="Ledger: the file that records which plans this person answered and how much epsilon "
-            "each answer cost.",
-        ),
-    ] = None,
-    limit: Annotated[
-        str | None,
-        typer.Option(
-            help="Largest epsilon that this person allows for all plans together, stored in the "
-            "ledger (see --ledger); epsilon 5 if it was never set."
-        ),
-    ] = None,
-    local_limit: Annotated[
-        str | None,
-        typer.Option(
-            help="Largest epsilon of all plans together if a shuffler and a curator work together, stored in the "
-            "ledger; 30 if it was never set, or the limit if that is larger."
-        ),
-    ] = None,
-    most_local: Annotated[
-        str | None,
-        typer.Option(
-            help="Largest epsilon of one answer to a shuffled plan in that case, stored in the ledger; 6 if it was "
-            "never set."
-        ),
-    ] = None,
-    shuffled: Annotated[
-        bool | None,
-        typer.Option(
-            "--shuffled/--no-shuffled",
-            help="Whether this person answers shuffled plans at all, stored in the ledger; yes if it was never said.",
-        ),
-    ] = None,
-    plan_id: Annotated[str | None, typer.Option(help="Refuse the plan unless it has this id.")] = None,
-    sent: Annotated[
-        bool,
-        typer.Option(
-            "--sent",
-            help="Record in the ledger (see --ledger) that the server has received the report; the command "
-            "then never writes this report again.",
-        ),
-    ] = False,
-    now: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME",
-            help="For trials of a standing plan: use this time instead of the current time; give a "
-            "time zone, or Unix seconds. Needs --ledger.",
-        ),
-    ] = None,
+    trajectory: Path | None = typer.Option(
+        None, help="File of the person's own trips; if the file has several trips, one is drawn at random."
+    ),
+    output: Path | None = typer.Option(None, "-o", "--out", help="File for the report."),
+    explain: bool = typer.Option(
+        False,
+        "--explain",
+        help="Print in plain words what leaves the device and how much that reveals about the trip.",
+    ),
+    ledger: Path | None = typer.Option(
+        None,
+        envvar="LDPTRACE_LEDGER",
+        help="Ledger: the file that records which plans this person answered and how much epsilon each answer cost.",
+    ),
+    limit: str | None = typer.Option(
+        None,
+        help="Largest epsilon that this person allows for all plans together, stored in the ledger (see --ledger); "
+        "epsilon 5 if it was never set.",
+    ),
+    local_limit: str | None = typer.Option(
+        None,
+        help="Largest epsilon of all plans together if a shuffler and a curator work together, stored in the ledger; "
+        "30 if it was never set, or the limit if that is larger.",
+    ),
+    most_local: str | None = typer.Option(
+        None,
+        help="Largest epsilon of one answer to a shuffled plan in that case, stored in the ledger; 6 if it was never "
+        "set.",
+    ),
+    shuffled: bool | None = typer.Option(
+        None,
+        "--shuffled/--no-shuffled",
+        help="Whether this person answers shuffled plans at all, stored in the ledger; yes if it was never said.",
+    ),
+    plan_id: str | None = typer.Option(None, help="Refuse the plan unless it has this id."),
+    sent: bool = typer.Option(
+        False,
+        "--sent",
+        help="Record in the ledger (see --ledger) that the server has received the report; the command then never "
+        "writes this report again.",
+    ),
+    now: str | None = typer.Option(
+        None,
+        metavar="TIME",
+        help="For trials of a standing plan: use this time instead of the current time; give a time zone, or Unix "
+        "seconds. Needs --ledger.",
+    ),
     round_number: RoundOption = None,
 ) -> None:
     """Answer a plan for one person, as a device does.
@@ -213,31 +193,26 @@ def _refuse_nothing(codes: Mapping[int, int]) -> None:
 
 @with_options(running=Running, only=("engine",))
 def tally(
-    reports: Annotated[
-        list[Path],
-        typer.Argument(parser=typed_path, help="Files of reports; each file has one or many reports."),
-    ],
+    *,
+    reports: list[Path] = typer.Argument(
+        parser=typed_path, help="Files of reports; each file has one or many reports."
+    ),
     plan: PlanOption,
     running: Running,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--out", help="File for the tally; by default standard output.")
-    ] = None,
-    ids: Annotated[
-        Path | None,
-        typer.Option(
-            help="File of the ids of counted reports, so that no report is counted twice; the command "
-            "adds the new ids to the file."
-        ),
-    ] = None,
+    output: Path | None = typer.Option(
+        None, "-o", "--out", help="File for the tally; by default standard output."
+    ),
+    ids: Path | None = typer.Option(
+        None,
+        help="File of the ids of counted reports, so that no report is counted twice; the command adds the new ids to "
+        "the file.",
+    ),
     round_number: RoundOption = None,
-    window: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="Number of a time window of a standing plan; reports about other time windows are "
-            "not counted.",
-        ),
-    ] = None,
+    window: int | None = typer.Option(
+        None,
+        min=0,
+        help="Number of a time window of a standing plan; reports about other time windows are not counted.",
+    ),
 ) -> None:
     """Count reports. The command omits each report that cannot be counted, and prints the problem.
 
@@ -307,26 +282,20 @@ def _tally_on_cluster(
 
 
 def estimate(
-    tallies: Annotated[
-        list[Path],
-        typer.Argument(
-            help="Files of tallies of the plan; the counts of tallies of the same round are added."
-        ),
-    ],
+    *,
+    tallies: list[Path] = typer.Argument(
+        help="Files of tallies of the plan; the counts of tallies of the same round are added."
+    ),
     plan: PlanOption,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--out", help="File for all estimates, as JSON.")
-    ] = None,
+    output: Path | None = typer.Option(None, "-o", "--out", help="File for all estimates, as JSON."),
     at: AtOption = None,
     remember: RememberOption = "forever",
-    population: Annotated[
-        float | None,
-        typer.Option(
-            metavar="PEOPLE",
-            help="Number of people in the region; the command then also prints how many trips all these "
-            "people make. Needs a plan with the question named trips.",
-        ),
-    ] = None,
+    population: float | None = typer.Option(
+        None,
+        metavar="PEOPLE",
+        help="Number of people in the region; the command then also prints how many trips all these people make. "
+        "Needs a plan with the question named trips.",
+    ),
 ) -> None:
     """Estimate from tallies (counted reports) the share of users for each possible answer, such as a cell or an hour.
 

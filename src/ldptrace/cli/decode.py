@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -19,16 +19,12 @@ MOST = 1 << 26
 
 
 def decode(
-    file: Annotated[
-        Path, typer.Argument(help="File of a plan, reports, a tally, estimates, a ledger or an audit.")
-    ],
-    plan: Annotated[
-        Path | None,
-        typer.Option(
-            help="File of the plan to which the reports or the tally belong. With this file, the command also "
-            "prints the answers in reports, or the names of the questions in a tally."
-        ),
-    ] = None,
+    file: Path = typer.Argument(help="File of a plan, reports, a tally, estimates, a ledger or an audit."),
+    plan: Path | None = typer.Option(
+        None,
+        help="File of the plan to which the reports or the tally belong. With this file, the command also prints the "
+        "answers in reports, or the names of the questions in a tally.",
+    ),
 ) -> None:
     """Print a plan, a report or another file of the protocol in plain words."""
     from ldptrace.protocol.plan import Plan

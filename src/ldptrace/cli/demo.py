@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -27,13 +27,11 @@ DRAWN = 400
 
 
 def demo(
-    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the files of the demo.")] = Path(
-        "demo"
+    out: Path = typer.Option(Path("demo"), "-o", "--out", help="Folder for the files of the demo."),
+    users: int = typer.Option(200_000, min=1, help="Number of simulated devices."),
+    epsilon: float = typer.Option(
+        1.0, help="Epsilon, the privacy budget of each user; smaller is more private."
     ),
-    users: Annotated[int, typer.Option(min=1, help="Number of simulated devices.")] = 200_000,
-    epsilon: Annotated[
-        float, typer.Option(help="Epsilon, the privacy budget of each user; smaller is more private.")
-    ] = 1.0,
     seed: SeedOption = 1,
 ) -> None:
     """Try ldptrace on a generated city: simulate reports, make synthetic trips by three methods, and compare them."""

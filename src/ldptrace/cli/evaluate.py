@@ -55,28 +55,19 @@ def evaluate(
     settings: Settings,
     running: Running,
     json_file: JsonOption = None,
-    html_file: Annotated[
-        Path | None,
-        typer.Option("--html", help="File for the scorecard as one HTML page."),
-    ] = None,
-    csv_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--csv", help="File for all values of the scorecard as CSV; - writes to standard output."
-        ),
-    ] = None,
-    tex_file: Annotated[
-        Path | None,
-        typer.Option("--tex", help="File for the metrics as a LaTeX table; - writes to standard output."),
-    ] = None,
-    corrected: Annotated[
-        bool,
-        typer.Option(
-            "--corrected",
-            help="Also print variants of the LDPTrace paper's metrics that correct questionable details "
-            "of their definitions.",
-        ),
-    ] = False,
+    html_file: Path | None = typer.Option(None, "--html", help="File for the scorecard as one HTML page."),
+    csv_file: Path | None = typer.Option(
+        None, "--csv", help="File for all values of the scorecard as CSV; - writes to standard output."
+    ),
+    tex_file: Path | None = typer.Option(
+        None, "--tex", help="File for the metrics as a LaTeX table; - writes to standard output."
+    ),
+    corrected: bool = typer.Option(
+        False,
+        "--corrected",
+        help="Also print variants of the LDPTrace paper's metrics that correct questionable details of their "
+        "definitions.",
+    ),
 ) -> None:
     """Compare synthetic trips with real trips by metrics and attacks, and print a scorecard.
 
@@ -128,10 +119,9 @@ def attack(
     judging: Judging,
     running: Running,
     json_file: JsonOption = None,
-    html_file: Annotated[
-        Path | None,
-        typer.Option("--html", help="File for the results of the attacks as one HTML page."),
-    ] = None,
+    html_file: Path | None = typer.Option(
+        None, "--html", help="File for the results of the attacks as one HTML page."
+    ),
 ) -> None:
     """Run two attacks on synthetic trips: re-identify users, and find the real trips behind unusual synthetic trips.
 

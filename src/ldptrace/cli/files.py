@@ -6,7 +6,7 @@ import json
 from dataclasses import astuple
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -51,28 +51,22 @@ def inspect(source: InputArgument, reading: Reading, json_file: JsonOption = Non
 
 @with_options(reading=Reading)
 def convert(
+    *,
     source: InputArgument,
-    output: Annotated[
-        Path,
-        typer.Argument(
-            help="File for the output; by default its extension decides the format; - writes to standard "
-            "output."
-        ),
-    ],
+    output: Path = typer.Argument(
+        help="File for the output; by default its extension decides the format; - writes to standard output."
+    ),
     reading: Reading,
     to: ToOption = None,
-    to_crs: Annotated[
-        str | None,
-        typer.Option(help='Coordinate system of the output, such as "EPSG:3857"; by default unchanged.'),
-    ] = None,
-    roads: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="NETWORK",
-            help="Road network of the simulator SUMO (.net.xml); needed for --to sumo-routes, optional "
-            "for --to sumo-trips.",
-        ),
-    ] = None,
+    to_crs: str | None = typer.Option(
+        None, help='Coordinate system of the output, such as "EPSG:3857"; by default unchanged.'
+    ),
+    roads: Path | None = typer.Option(
+        None,
+        metavar="NETWORK",
+        help="Road network of the simulator SUMO (.net.xml); needed for --to sumo-routes, optional for --to "
+        "sumo-trips.",
+    ),
     force: ForceOption = False,
 ) -> None:
     """Convert a file of trips to another format, or for a traffic simulator (--to sumo-trips, sumo-routes, matsim)."""

@@ -32,46 +32,38 @@ SeedOption = Annotated[
 
 @with_options(reading=Reading, only=("format", "crs"))
 def fleet(
-    url: Annotated[str, typer.Option(help="Address of the server.")],
-    campaign: Annotated[str, typer.Option(help="Name of the campaign that the devices answer.")],
-    users: Annotated[int, typer.Option(min=1, help="Number of simulated devices.")],
+    *,
+    url: str = typer.Option(help="Address of the server."),
+    campaign: str = typer.Option(help="Name of the campaign that the devices answer."),
+    users: int = typer.Option(min=1, help="Number of simulated devices."),
     reading: Reading,
-    source: Annotated[
-        Path | None,
-        typer.Option(
-            "--input",
-            help="File of trips, one for each simulated device; by default trips of a generated city.",
-        ),
-    ] = None,
-    duplicates: Annotated[float, typer.Option(help="Share of devices that send their report twice.")] = 0.0,
-    drops: Annotated[
-        float, typer.Option(help="Share of devices that lose a request or a response, and retry.")
-    ] = 0.0,
-    garbage: Annotated[float, typer.Option(help="Share of devices that also send invalid bytes.")] = 0.0,
+    source: Path | None = typer.Option(
+        None,
+        "--input",
+        help="File of trips, one for each simulated device; by default trips of a generated city.",
+    ),
+    duplicates: float = typer.Option(0.0, help="Share of devices that send their report twice."),
+    drops: float = typer.Option(0.0, help="Share of devices that lose a request or a response, and retry."),
+    garbage: float = typer.Option(0.0, help="Share of devices that also send invalid bytes."),
     seed: SeedOption = None,
-    concurrency: Annotated[
-        int, typer.Option(min=1, max=2_000, help="Number of connections that are open at the same time.")
-    ] = 64,
-    patience: Annotated[
-        float, typer.Option(min=0, help="Give up after this many seconds without a response of the server.")
-    ] = 600.0,
-    admission: Annotated[
-        Path | None,
-        typer.Option(
-            help="File of admission codes, with one line of codes for each device; each code admits one report."
-        ),
-    ] = None,
-    windows: Annotated[
-        int | None,
-        typer.Option(min=1, help="Number of time windows of a standing campaign that the devices answer."),
-    ] = None,
-    trial_clock: Annotated[
-        str | None,
-        typer.Option(
-            metavar="START,RATE,SINCE",
-            help="For trials: the clock of the server, with the same value as in `serve --trial-clock`.",
-        ),
-    ] = None,
+    concurrency: int = typer.Option(
+        64, min=1, max=2_000, help="Number of connections that are open at the same time."
+    ),
+    patience: float = typer.Option(
+        600.0, min=0, help="Give up after this many seconds without a response of the server."
+    ),
+    admission: Path | None = typer.Option(
+        None,
+        help="File of admission codes, with one line of codes for each device; each code admits one report.",
+    ),
+    windows: int | None = typer.Option(
+        None, min=1, help="Number of time windows of a standing campaign that the devices answer."
+    ),
+    trial_clock: str | None = typer.Option(
+        None,
+        metavar="START,RATE,SINCE",
+        help="For trials: the clock of the server, with the same value as in `serve --trial-clock`.",
+    ),
 ) -> None:
     """Simulate devices that answer a campaign over HTTP. The exit status is 0 if the server acknowledged all reports.
 

@@ -44,8 +44,8 @@ def city(
     output: OutputOption,
     trajectories: CountOption = 10_000,
     preset: PresetOption = None,
-    size: Annotated[float | None, typer.Option(help="Length of a side of the city, in metres.")] = None,
-    minutes: Annotated[float | None, typer.Option(help="Mean duration of a trip, in minutes.")] = None,
+    size: float | None = typer.Option(None, help="Length of a side of the city, in metres."),
+    minutes: float | None = typer.Option(None, help="Mean duration of a trip, in minutes."),
     interval: IntervalOption = None,
     noise: NoiseOption = None,
     picture: PictureOption = None,
@@ -63,26 +63,19 @@ def city(
 
 def network(
     output: OutputOption,
-    nodes: Annotated[
-        Path | None,
-        typer.Option(
-            help="Table of the nodes of the network, with the columns node_id, x and y (or lon and lat)."
-        ),
-    ] = None,
-    edges: Annotated[
-        Path | None,
-        typer.Option(help="Table of the edges of the network, with the columns node1, node2 and edge_class."),
-    ] = None,
-    roads: Annotated[
-        Path | None,
-        typer.Option(
-            help="Road network to use instead of --nodes and --edges, in any format that `ldptrace "
-            "roads` reads."
-        ),
-    ] = None,
+    nodes: Path | None = typer.Option(
+        None, help="Table of the nodes of the network, with the columns node_id, x and y (or lon and lat)."
+    ),
+    edges: Path | None = typer.Option(
+        None, help="Table of the edges of the network, with the columns node1, node2 and edge_class."
+    ),
+    roads: Path | None = typer.Option(
+        None,
+        help="Road network to use instead of --nodes and --edges, in any format that `ldptrace roads` reads.",
+    ),
     trajectories: CountOption = 10_000,
     preset: PresetOption = None,
-    minutes: Annotated[float | None, typer.Option(help="Mean duration of a trip, in minutes.")] = None,
+    minutes: float | None = typer.Option(None, help="Mean duration of a trip, in minutes."),
     interval: IntervalOption = None,
     noise: NoiseOption = None,
     picture: PictureOption = None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -23,19 +22,15 @@ from ldptrace.errors import InputError
 
 @with_options(ways=Ways)
 def fit(
-    sources: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="ESTIMATES",
-            help="File that `ldptrace estimate` wrote; or files of tallies, with --plan.",
-        ),
-    ],
-    output: Annotated[Path, typer.Option("-o", "--out", help="File for the model.")],
+    *,
+    sources: list[Path] = typer.Argument(
+        metavar="ESTIMATES", help="File that `ldptrace estimate` wrote; or files of tallies, with --plan."
+    ),
+    output: Path = typer.Option(..., "-o", "--out", help="File for the model."),
     ways: Ways,
-    plan: Annotated[
-        Path | None,
-        typer.Option(help="File of the plan of the collection; needed if the input files are tallies."),
-    ] = None,
+    plan: Path | None = typer.Option(
+        None, help="File of the plan of the collection; needed if the input files are tallies."
+    ),
     at: AtOption = None,
     remember: RememberOption = "forever",
 ) -> None:
@@ -77,18 +72,17 @@ def fit(
 
 @with_options(drawing=Drawing)
 def sample(
-    model: Annotated[Path, typer.Argument(help="File of the model, as `ldptrace fit` writes it.")],
-    output: Annotated[Path, typer.Option("-o", "--out", help="File for the synthetic trips.")],
-    count: Annotated[int, typer.Option(min=0, help="Number of synthetic trips.")],
+    *,
+    model: Path = typer.Argument(help="File of the model, as `ldptrace fit` writes it."),
+    output: Path = typer.Option(..., "-o", "--out", help="File for the synthetic trips."),
+    count: int = typer.Option(min=0, help="Number of synthetic trips."),
     drawing: Drawing,
-    sample_seed: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="Seed for drawing trips from the model; it does not weaken privacy. With the sample "
-            "seed that a release states, the command draws the trips of the release again.",
-        ),
-    ] = None,
+    sample_seed: int | None = typer.Option(
+        None,
+        min=0,
+        help="Seed for drawing trips from the model; it does not weaken privacy. With the sample seed that a release "
+        "states, the command draws the trips of the release again.",
+    ),
     to: ToOption = None,
 ) -> None:
     """Draw any number of synthetic trips from a model. Drawing more trips costs no epsilon."""

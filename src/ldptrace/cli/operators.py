@@ -47,7 +47,7 @@ def actor() -> str:
 
 def backup(
     name: NameArgument,
-    output: Annotated[Path, typer.Option("-o", "--out", help="File for the backup.")],
+    output: Path = typer.Option(..., "-o", "--out", help="File for the backup."),
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
@@ -62,7 +62,7 @@ def backup(
 
 
 def restore(
-    source: Annotated[Path, typer.Argument(help="File that `campaign backup` wrote.")],
+    source: Path = typer.Argument(help="File that `campaign backup` wrote."),
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
@@ -80,44 +80,30 @@ def restore(
 
 
 def token(
-    name: Annotated[
-        str,
-        typer.Argument(
-            help="Name of the campaign that the token gives access to; * means all campaigns.",
-            autocompletion=campaign_names,
-        ),
-    ] = "*",
-    scope: Annotated[
-        str,
-        typer.Option(
-            help="What the token allows; read: view and download; manage: everything; shuffle: hand over the "
-            "batches of a shuffled campaign."
-        ),
-    ] = "manage",
-    label: Annotated[
-        str, typer.Option(help="Name of the person who uses the token, for the audit log.")
-    ] = "",
-    show_all: Annotated[
-        bool, typer.Option("--list", help="List all tokens, without their secret parts.")
-    ] = False,
-    revoke: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="Revoke the token with this id, so that it is no longer valid."),
-    ] = None,
-    admission: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Make admission codes, each of which admits one report, for this many devices."
-        ),
-    ] = None,
-    codes: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            max=1_000,
-            help="Number of admission codes of each device, one for each time window of a standing campaign.",
-        ),
-    ] = 1,
+    name: str = typer.Argument(
+        "*",
+        help="Name of the campaign that the token gives access to; * means all campaigns.",
+        autocompletion=campaign_names,
+    ),
+    scope: str = typer.Option(
+        "manage",
+        help="What the token allows; read: view and download; manage: everything; shuffle: hand over the batches of a "
+        "shuffled campaign.",
+    ),
+    label: str = typer.Option("", help="Name of the person who uses the token, for the audit log."),
+    show_all: bool = typer.Option(False, "--list", help="List all tokens, without their secret parts."),
+    revoke: str | None = typer.Option(
+        None, metavar="ID", help="Revoke the token with this id, so that it is no longer valid."
+    ),
+    admission: int | None = typer.Option(
+        None, min=1, help="Make admission codes, each of which admits one report, for this many devices."
+    ),
+    codes: int = typer.Option(
+        1,
+        min=1,
+        max=1_000,
+        help="Number of admission codes of each device, one for each time window of a standing campaign.",
+    ),
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
@@ -151,22 +137,19 @@ TRIPS = (".parquet", ".csv", ".geojson")
 
 def publish(
     name: NameArgument,
-    count: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            max=10_000_000,
-            help="Number of synthetic trips; 0 means the number of devices with a trip inside the bounds, estimated "
-            "from the reports.",
-        ),
-    ] = 0,
-    again: Annotated[
-        bool, typer.Option("--again", help="Publish the campaign again after an interrupted attempt.")
-    ] = False,
-    address: Annotated[
-        str,
-        typer.Option(help="Public address of the server, which the metadata of the release name."),
-    ] = "",
+    count: int = typer.Option(
+        0,
+        min=0,
+        max=10_000_000,
+        help="Number of synthetic trips; 0 means the number of devices with a trip inside the bounds, estimated from "
+        "the reports.",
+    ),
+    again: bool = typer.Option(
+        False, "--again", help="Publish the campaign again after an interrupted attempt."
+    ),
+    address: str = typer.Option(
+        "", help="Public address of the server, which the metadata of the release name."
+    ),
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
@@ -199,14 +182,12 @@ def publish(
 
 def export(
     name: NameArgument,
-    output: Annotated[
-        Path,
-        typer.Option(
-            "-o",
-            "--out",
-            help="Folder for all files, or a file (.parquet, .csv, .geojson) for the synthetic trips only.",
-        ),
-    ],
+    output: Path = typer.Option(
+        ...,
+        "-o",
+        "--out",
+        help="Folder for all files, or a file (.parquet, .csv, .geojson) for the synthetic trips only.",
+    ),
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:

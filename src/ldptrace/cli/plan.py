@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -27,18 +27,16 @@ if TYPE_CHECKING:
 @with_options(facts=Facts)
 def plan(
     facts: Facts,
-    campaign: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Name of the campaign (a collection on a server); the plan also gets a random number, so "
-            "that no two campaigns have the same plan.",
-        ),
-    ] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--out", help="File for the plan.")] = None,
-    explain: Annotated[
-        bool, typer.Option("--explain/--no-explain", help="Whether to print the plan in plain words.")
-    ] = True,
+    campaign: str | None = typer.Option(
+        None,
+        metavar="NAME",
+        help="Name of the campaign (a collection on a server); the plan also gets a random number, so that no two "
+        "campaigns have the same plan.",
+    ),
+    output: Path | None = typer.Option(None, "-o", "--out", help="File for the plan."),
+    explain: bool = typer.Option(
+        True, "--explain/--no-explain", help="Whether to print the plan in plain words."
+    ),
     json_file: JsonOption = None,
 ) -> None:
     """Write the plan of a collection: the public file with the questions to devices, the grid and epsilon.

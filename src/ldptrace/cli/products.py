@@ -43,23 +43,16 @@ ZoneIdOption = Annotated[
 def matrix(
     source: SourceArgument,
     reading: Reading,
-    zones: Annotated[
-        str,
-        typer.Option(
-            metavar="FILE|h3:R",
-            help="Zones: a file of polygons (GeoJSON, GeoPackage, Shapefile), or hexagons of the H3 "
-            "grid, such as h3:8.",
-        ),
-    ],
-    output: Annotated[Path, typer.Option("-o", "--out", help="File for the matrix: .omx, .parquet or .csv.")],
-    by: Annotated[
-        str | None,
-        typer.Option(
-            metavar="hour|period|day",
-            help="Write one matrix for each hour, for each period (night, morning, midday, evening), "
-            "or for each date.",
-        ),
-    ] = None,
+    zones: str = typer.Option(
+        metavar="FILE|h3:R",
+        help="Zones: a file of polygons (GeoJSON, GeoPackage, Shapefile), or hexagons of the H3 grid, such as h3:8.",
+    ),
+    output: Path = typer.Option(..., "-o", "--out", help="File for the matrix: .omx, .parquet or .csv."),
+    by: str | None = typer.Option(
+        None,
+        metavar="hour|period|day",
+        help="Write one matrix for each hour, for each period (night, morning, midday, evening), or for each date.",
+    ),
     zone_id: ZoneIdOption = None,
     population: PopulationOption = None,
 ) -> None:
@@ -99,14 +92,11 @@ def matrix(
 def flows(
     source: SourceArgument,
     reading: Reading,
-    roads: Annotated[Path, typer.Option(metavar="NETWORK", help="Road network that the trips follow.")],
-    output: Annotated[
-        Path, typer.Option("-o", "--out", help="File for the counts: .gpkg, .geojson or .parquet.")
-    ],
-    by: Annotated[
-        str | None,
-        typer.Option(metavar="hour", help="Count the people in each hour separately, one column per hour."),
-    ] = None,
+    roads: Path = typer.Option(metavar="NETWORK", help="Road network that the trips follow."),
+    output: Path = typer.Option(..., "-o", "--out", help="File for the counts: .gpkg, .geojson or .parquet."),
+    by: str | None = typer.Option(
+        None, metavar="hour", help="Count the people in each hour separately, one column per hour."
+    ),
     population: PopulationOption = None,
 ) -> None:
     """Write how many trips pass each street and take each turn.
@@ -150,31 +140,26 @@ def note_counting(sample: Sample, population: float | None, *, hours: bool) -> N
 def profile(
     source: SourceArgument,
     reading: Reading,
-    page: Annotated[Path, typer.Option("--html", metavar="PAGE", help="File for the page.")],
+    page: Path = typer.Option(..., "--html", metavar="PAGE", help="File for the page."),
     json_file: JsonOption = None,
-    zones: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE|h3:R",
-            help="Zones: a file of polygons (GeoJSON, GeoPackage, Shapefile), or hexagons of the H3 "
-            "grid, such as h3:8; by default squares of equal size.",
-        ),
-    ] = None,
+    zones: str | None = typer.Option(
+        None,
+        metavar="FILE|h3:R",
+        help="Zones: a file of polygons (GeoJSON, GeoPackage, Shapefile), or hexagons of the H3 grid, such as h3:8; "
+        "by default squares of equal size.",
+    ),
     zone_id: ZoneIdOption = None,
-    roads: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="NETWORK", help="Road network; the page then also shows how many people pass each street."
-        ),
-    ] = None,
-    estimates: Annotated[
-        Path | None,
-        typer.Option(
-            help="File of estimates from a plan that asks how many trips a person made (the question "
-            "`trips`); the page then also shows the number of trips per person."
-        ),
-    ] = None,
-    title: Annotated[str, typer.Option(help="Title of the page.")] = "How people move here",
+    roads: Path | None = typer.Option(
+        None,
+        metavar="NETWORK",
+        help="Road network; the page then also shows how many people pass each street.",
+    ),
+    estimates: Path | None = typer.Option(
+        None,
+        help="File of estimates from a plan that asks how many trips a person made (the question `trips`); the page "
+        "then also shows the number of trips per person.",
+    ),
+    title: str = typer.Option("How people move here", help="Title of the page."),
     population: PopulationOption = None,
 ) -> None:
     """Write a page for the public: how many trips there are, when they begin, where they go, and how long they are.
@@ -210,37 +195,29 @@ def profile(
 
 
 def statement(
-    source: Annotated[
-        Path,
-        typer.Argument(metavar="FILE|MODEL|PLAN", help="File of synthetic trips, of a model, or of a plan."),
-    ],
-    output: Annotated[Path, typer.Option("-o", "--out", help="Folder for the documents.")],
-    product: Annotated[str, typer.Option("--name", help="Name of the data product.")] = "Synthetic trips",
-    curator: Annotated[str | None, typer.Option(help="Name of the publisher of the data.")] = None,
-    purpose: Annotated[str | None, typer.Option(help="Purpose of the data.")] = None,
-    region: Annotated[str | None, typer.Option(help="Region that the data describe.")] = None,
-    sector: Annotated[
-        str,
-        typer.Option(
-            help="Sector of the publisher, as the registry names it: Technology, Healthcare, Education, "
-            "Government, Energy or Finance."
-        ),
-    ] = "Government",
-    published: Annotated[
-        str | None,
-        typer.Option(
-            "--date", metavar="DATE", help="Date of publication, such as 2026-03-01; by default today."
-        ),
-    ] = None,
-    author: Annotated[
-        str | None,
-        typer.Option(help="Author of the entry in the registry of differential-privacy deployments."),
-    ] = None,
-    url: Annotated[str | None, typer.Option(help="Web address that describes the data product.")] = None,
-    license_: Annotated[
-        str | None,
-        typer.Option("--license", help="Licence of the data, preferably the web address of its text."),
-    ] = None,
+    source: Path = typer.Argument(
+        metavar="FILE|MODEL|PLAN", help="File of synthetic trips, of a model, or of a plan."
+    ),
+    output: Path = typer.Option(..., "-o", "--out", help="Folder for the documents."),
+    product: str = typer.Option("Synthetic trips", "--name", help="Name of the data product."),
+    curator: str | None = typer.Option(None, help="Name of the publisher of the data."),
+    purpose: str | None = typer.Option(None, help="Purpose of the data."),
+    region: str | None = typer.Option(None, help="Region that the data describe."),
+    sector: str = typer.Option(
+        "Government",
+        help="Sector of the publisher, as the registry names it: Technology, Healthcare, Education, Government, "
+        "Energy or Finance.",
+    ),
+    published: str | None = typer.Option(
+        None, "--date", metavar="DATE", help="Date of publication, such as 2026-03-01; by default today."
+    ),
+    author: str | None = typer.Option(
+        None, help="Author of the entry in the registry of differential-privacy deployments."
+    ),
+    url: str | None = typer.Option(None, help="Web address that describes the data product."),
+    license_: str | None = typer.Option(
+        None, "--license", help="Licence of the data, preferably the web address of its text."
+    ),
 ) -> None:
     """Write the documents that accompany a release.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -16,31 +15,25 @@ from ldptrace.errors import InputError
 
 @with_options(reading=Reading, only=("bounds",))
 def roads(
-    network: Annotated[
-        Path,
-        typer.Argument(
-            help="Road network: OpenStreetMap extract, GraphML of OSMnx, network of SUMO (.net.xml), "
-            "GeoPackage, GeoJSON or Shapefile of lines, or a folder with nodes.csv and edges.csv."
-        ),
-    ],
+    *,
+    network: Path = typer.Argument(
+        help="Road network: OpenStreetMap extract, GraphML of OSMnx, network of SUMO (.net.xml), GeoPackage, GeoJSON "
+        "or Shapefile of lines, or a folder with nodes.csv and edges.csv."
+    ),
     reading: Reading,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--out",
-            help="Output: a file of lines (.geojson, .gpkg), a picture (.svg, .png, .pdf), or a folder "
-            "for nodes.csv and edges.csv.",
-        ),
-    ] = None,
-    mode: Annotated[
-        str,
-        typer.Option(help="Mode of travel: car, bicycle or foot; streets that are closed to it are omitted."),
-    ] = "car",
-    to_crs: Annotated[
-        str | None,
-        typer.Option(help='Coordinate system of the output, such as "EPSG:3857"; by default unchanged.'),
-    ] = None,
+    output: Path | None = typer.Option(
+        None,
+        "-o",
+        "--out",
+        help="Output: a file of lines (.geojson, .gpkg), a picture (.svg, .png, .pdf), or a folder for nodes.csv and "
+        "edges.csv.",
+    ),
+    mode: str = typer.Option(
+        "car", help="Mode of travel: car, bicycle or foot; streets that are closed to it are omitted."
+    ),
+    to_crs: str | None = typer.Option(
+        None, help='Coordinate system of the output, such as "EPSG:3857"; by default unchanged.'
+    ),
     json_file: JsonOption = None,
 ) -> None:
     """Describe, draw or convert a road network.

@@ -37,8 +37,7 @@ PortOption = Annotated[int, typer.Option(min=0, max=65535, help="Network port of
 RateOption = Annotated[
     float,
     typer.Option(
-        min=0,
-        help="Requests per second that one network address may send in the long run; 0 means no limit.",
+        min=0, help="Requests per second that one network address may send in the long run; 0 means no limit."
     ),
 ]
 BurstOption = Annotated[
@@ -84,20 +83,17 @@ def serve(
     database: DatabaseOption = None,
     host: HostOption = "127.0.0.1",
     port: PortOption = 8000,
-    max_body: Annotated[int, typer.Option(min=1, help="Largest allowed body of a request, in bytes.")] = 4
-    << 20,
+    max_body: int = typer.Option(4 << 20, min=1, help="Largest allowed body of a request, in bytes."),
     rate: RateOption = 50.0,
     burst: BurstOption = 500.0,
     timeout: TimeoutOption = 20.0,
     trust_proxy: ProxyOption = "127.0.0.1",
-    public: Annotated[
-        str,
-        typer.Option(
-            "--address",
-            help="Public address of the server, such as https://collect.example, which releases name; by default the "
-            "address at which the server listens.",
-        ),
-    ] = "",
+    public: str = typer.Option(
+        "",
+        "--address",
+        help="Public address of the server, such as https://collect.example, which releases name; by default the "
+        "address at which the server listens.",
+    ),
     trial_clock: ClockOption = None,
 ) -> None:
     """Run the curator's server for devices, contributors and operators.

@@ -85,28 +85,21 @@ def run(
 
 
 def add(
-    campaign: Annotated[
-        str,
-        typer.Argument(
-            help="Address of the campaign: https://host/v1/campaigns/NAME. Batches are sent there."
-        ),
-    ],
-    token: Annotated[
-        Path,
-        typer.Option(help="File with the token that the curator made for the shuffler; - is standard input."),
-    ],
-    plan_id: Annotated[
-        str | None,
-        typer.Option(
-            "--id", help="Id that the plan must have; without it, the command prints the id to compare."
-        ),
-    ] = None,
-    plan: Annotated[
-        Path | None, typer.Option(help="File of the plan; by default, the command asks the campaign for it.")
-    ] = None,
-    codes: Annotated[
-        bool, typer.Option(help="Take only reports that come with a code of `ldptrace shuffle codes`.")
-    ] = False,
+    campaign: str = typer.Argument(
+        help="Address of the campaign: https://host/v1/campaigns/NAME. Batches are sent there."
+    ),
+    token: Path = typer.Option(
+        help="File with the token that the curator made for the shuffler; - is standard input."
+    ),
+    plan_id: str | None = typer.Option(
+        None, "--id", help="Id that the plan must have; without it, the command prints the id to compare."
+    ),
+    plan: Path | None = typer.Option(
+        None, help="File of the plan; by default, the command asks the campaign for it."
+    ),
+    codes: bool = typer.Option(
+        False, help="Take only reports that come with a code of `ldptrace shuffle codes`."
+    ),
     data: FolderOption = FOLDER,
 ) -> None:
     """Add a plan, or change where the batches of a plan are sent."""
@@ -132,13 +125,11 @@ def add(
 
 def codes(
     plan: PlanArgument,
-    people: Annotated[int, typer.Option(min=1, help="Number of people, each of whom gets a line of codes.")],
-    first: Annotated[
-        int | None, typer.Option(min=0, help="In a standing plan: number of the first window.")
-    ] = None,
-    windows: Annotated[
-        int, typer.Option(min=1, max=1_000, help="In a standing plan: number of windows, each with a code.")
-    ] = 1,
+    people: int = typer.Option(min=1, help="Number of people, each of whom gets a line of codes."),
+    first: int | None = typer.Option(None, min=0, help="In a standing plan: number of the first window."),
+    windows: int = typer.Option(
+        1, min=1, max=1_000, help="In a standing plan: number of windows, each with a code."
+    ),
     data: FolderOption = FOLDER,
 ) -> None:
     """Make one-time codes. From now on, the shuffler takes reports of the plan only with a code.
@@ -159,7 +150,7 @@ def codes(
 
 
 def show(
-    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+    as_json: bool = typer.Option(False, "--json", help="Print the results as JSON."),
     data: FolderOption = FOLDER,
 ) -> None:
     """Show the plans and batches of the shuffler, and what the curator answered."""
@@ -181,7 +172,7 @@ def show(
 
 
 def backup(
-    output: Annotated[Path, typer.Option("-o", "--out", help="File for the backup.")],
+    output: Path = typer.Option(..., "-o", "--out", help="File for the backup."),
     data: FolderOption = FOLDER,
 ) -> None:
     """Write the plans, codes and closed batches to a file. Put it in place of `shuffler.sqlite` to restore it.

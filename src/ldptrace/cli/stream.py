@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Self, TextIO
+from typing import Self, TextIO
 
 import typer
 
@@ -27,24 +27,22 @@ from ldptrace.streams.settings import Settings
 
 @with_reading(settings=Settings, ways=Ways)
 def stream(
+    *,
     source: InputArgument,
-    output: Annotated[Path, typer.Option("-o", "--out", help="File for the synthetic trips.")],
-    epsilon: Annotated[
-        float,
-        typer.Option(help="Epsilon, the privacy budget of each answer of a device; smaller is more private."),
-    ],
+    output: Path = typer.Option(..., "-o", "--out", help="File for the synthetic trips."),
+    epsilon: float = typer.Option(
+        help="Epsilon, the privacy budget of each answer of a device; smaller is more private."
+    ),
     reading: Reading,
     settings: Settings,
     ways: Ways,
     option: MethodOptions = None,
-    live: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="File for the positions of the synthetic travellers, with one line of JSON for each "
-            "time step (see --tick); - writes to standard output.",
-        ),
-    ] = None,
+    live: Path | None = typer.Option(
+        None,
+        metavar="FILE",
+        help="File for the positions of the synthetic travellers, with one line of JSON for each time step (see "
+        "--tick); - writes to standard output.",
+    ),
     to: ToOption = None,
     force: ForceOption = False,
 ) -> None:

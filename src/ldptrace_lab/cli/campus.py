@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -27,21 +27,20 @@ if TYPE_CHECKING:
 
 def campus(
     output: OutputOption,
-    buildings: Annotated[
-        Path | None,
-        typer.Option(help="File of buildings, as GeoJSON or as a table; by default a campus is generated."),
-    ] = None,
+    buildings: Path | None = typer.Option(
+        None, help="File of buildings, as GeoJSON or as a table; by default a campus is generated."
+    ),
     trajectories: CountOption = 10_000,
     preset: PresetOption = None,
-    pois: Annotated[
-        Path | None, typer.Option(help="Also write a table of the places (buildings) to this file (.csv).")
-    ] = None,
-    visits: Annotated[
-        tuple[int, int], typer.Option(help="Smallest and largest number of buildings that one person visits.")
-    ] = (3, 8),
-    minutes: Annotated[
-        float | None, typer.Option(help="Mean time to walk from one building to the next, in minutes.")
-    ] = None,
+    pois: Path | None = typer.Option(
+        None, help="Also write a table of the places (buildings) to this file (.csv)."
+    ),
+    visits: tuple[int, int] = typer.Option(
+        (3, 8), help="Smallest and largest number of buildings that one person visits."
+    ),
+    minutes: float | None = typer.Option(
+        None, help="Mean time to walk from one building to the next, in minutes."
+    ),
     interval: IntervalOption = None,
     noise: NoiseOption = None,
     picture: PictureOption = None,

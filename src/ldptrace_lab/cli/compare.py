@@ -8,7 +8,7 @@ import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -27,94 +27,58 @@ def register(app: typer.Typer) -> None:
 
 @with_reading()
 def compare(
-    real: Annotated[Path, typer.Argument(metavar="REAL", help="File or folder of the real trips.")],
-    methods: Annotated[
-        str,
-        typer.Option(
-            "--methods",
-            metavar="A,B,C",
-            help="Methods to compare, separated by commas; NAME+map is the method NAME with the street "
-            "map of --roads.",
-        ),
-    ],
+    *,
+    real: Path = typer.Argument(metavar="REAL", help="File or folder of the real trips."),
+    methods: str = typer.Option(
+        metavar="A,B,C",
+        help="Methods to compare, separated by commas; NAME+map is the method NAME with the street map of --roads.",
+    ),
     reading: Reading,
-    out: Annotated[
-        Path,
-        typer.Option(
-            "-o",
-            "--out",
-            help="Folder for the results; runs whose results are in the folder are not repeated.",
-        ),
-    ],
-    epsilons: Annotated[
-        str, typer.Option("--epsilons", metavar="E,E", help="Values of epsilon, separated by commas.")
-    ] = "0.5,1,2",
-    seeds: Annotated[
-        int, typer.Option("--seeds", min=1, help="Number of runs of each method at each epsilon.")
-    ] = 3,
-    data: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--data",
-            help="Further file of real trips, for which the command writes separate tables; may be "
-            "given several times.",
-        ),
-    ] = None,
-    grid: Annotated[
-        str,
-        typer.Option(
-            "--grid",
-            metavar="N|auto",
-            help="Number of cells per side of the grid of the methods; auto chooses the number. The "
-            "metrics always use 6 x 6 cells.",
-        ),
-    ] = "auto",
-    roads: Annotated[
-        Path | None,
-        typer.Option(
-            "--roads",
-            metavar="NETWORK",
-            help="Public road network, for methods with a map, such as single-report+map.",
-        ),
-    ] = None,
-    tick: Annotated[
-        float | None,
-        typer.Option(
-            "--tick",
-            metavar="SECONDS",
-            help="Also compare where real and synthetic travellers are every SECONDS seconds; needed "
-            "for methods of `ldptrace stream`.",
-        ),
-    ] = None,
-    time: Annotated[
-        bool,
-        typer.Option(
-            "--time/--no-time", help="Also ask users about departure time and speed, if the method can."
-        ),
-    ] = False,
-    shuffled: Annotated[
-        bool,
-        typer.Option(
-            "--shuffled",
-            help="Show each method whose reports can be shuffled a second time, with its reports through a shuffler, "
-            "at the same epsilon as central methods.",
-        ),
-    ] = False,
-    delta: Annotated[
-        str | None,
-        typer.Option("--delta", metavar="D", help="Delta of shuffled reports; by default 1e-8."),
-    ] = None,
-    users: Annotated[
-        int | None, typer.Option("--users", min=2, help="Use a random sample of this many trips.")
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            min=1,
-            help="Number of processes that run at the same time; by default one for each processor.",
-        ),
-    ] = None,
+    out: Path = typer.Option(
+        ...,
+        "-o",
+        "--out",
+        help="Folder for the results; runs whose results are in the folder are not repeated.",
+    ),
+    epsilons: str = typer.Option(
+        "0.5,1,2", "--epsilons", metavar="E,E", help="Values of epsilon, separated by commas."
+    ),
+    seeds: int = typer.Option(3, min=1, help="Number of runs of each method at each epsilon."),
+    data: list[Path] | None = typer.Option(
+        None,
+        help="Further file of real trips, for which the command writes separate tables; may be given several times.",
+    ),
+    grid: str = typer.Option(
+        "auto",
+        metavar="N|auto",
+        help="Number of cells per side of the grid of the methods; auto chooses the number. The metrics always use 6 "
+        "x 6 cells.",
+    ),
+    roads: Path | None = typer.Option(
+        None,
+        metavar="NETWORK",
+        help="Public road network, for methods with a map, such as single-report+map.",
+    ),
+    tick: float | None = typer.Option(
+        None,
+        metavar="SECONDS",
+        help="Also compare where real and synthetic travellers are every SECONDS seconds; needed for methods of "
+        "`ldptrace stream`.",
+    ),
+    time: bool = typer.Option(
+        False, "--time/--no-time", help="Also ask users about departure time and speed, if the method can."
+    ),
+    shuffled: bool = typer.Option(
+        False,
+        "--shuffled",
+        help="Show each method whose reports can be shuffled a second time, with its reports through a shuffler, at "
+        "the same epsilon as central methods.",
+    ),
+    delta: str | None = typer.Option(None, metavar="D", help="Delta of shuffled reports; by default 1e-8."),
+    users: int | None = typer.Option(None, min=2, help="Use a random sample of this many trips."),
+    jobs: int | None = typer.Option(
+        None, min=1, help="Number of processes that run at the same time; by default one for each processor."
+    ),
 ) -> None:
     """Compare methods at several values of epsilon; write mean and spread of each metric over the runs as CSV,
     Markdown, LaTeX and a page.

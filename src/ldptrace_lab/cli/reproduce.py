@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
@@ -34,78 +34,48 @@ def register(app: typer.Typer) -> None:
 # As the published numbers were measured.
 @with_options(only=("bounds", "format", "crs", "outside"), defaults={"outside": "drop"}, reading=Reading)
 def reproduce(
-    name: Annotated[
-        Name,
-        typer.Argument(
-            help="Experiment of the LDPTrace paper to repeat (see the page The paper's experiments); all repeats "
-            "every experiment and writes one page."
-        ),
-    ],
+    *,
+    name: Name = typer.Argument(
+        help="Experiment of the LDPTrace paper to repeat (see the page The paper's experiments); all repeats every "
+        "experiment and writes one page."
+    ),
     reading: Reading,
-    data: Annotated[
-        Path | None, typer.Option("--data", help="File of trips to use instead of generated data sets.")
-    ] = None,
-    scale: Annotated[
-        ScaleName,
-        typer.Option(
-            "--scale",
-            help="quick: small data sets; paper: as many trips and repeats as in the LDPTrace paper.",
-        ),
-    ] = "quick",
-    out: Annotated[
-        Path,
-        typer.Option(
-            "-o",
-            "--out",
-            help="Folder for the results; results that are in the folder are not measured again.",
-        ),
-    ] = Path("reproduce"),
-    repeats: Annotated[
-        int | None,
-        typer.Option(
-            "--repeats",
-            min=1,
-            help="Number of repeats of every measurement; by default 3 with --scale quick and 5 with "
-            "--scale paper.",
-        ),
-    ] = None,
-    users: Annotated[
-        int | None,
-        typer.Option(
-            "--users",
-            min=2,
-            help="Number of trips of each generated data set, or size of the random sample that is drawn "
-            "from --data.",
-        ),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", min=0, help="Seed of the generated data and of the simulation.")
-    ] = 1,
-    grid: Annotated[
-        int | None,
-        typer.Option(
-            "--grid",
-            metavar="N",
-            help="Number of cells per side of the grid, except in experiments that vary the grid; by default as "
-            "in the LDPTrace paper: 8 for Hangzhou, 6 for other data.",
-        ),
-    ] = None,
-    places: Annotated[
-        Path | None,
-        typer.Option(
-            "--places",
-            help="Table of the places that the trips of --data visit; used by the experiment named "
-            "unmodified-ngram.",
-        ),
-    ] = None,
-    beside: Annotated[
-        Beside | None,
-        typer.Option(
-            "--beside",
-            help="Data set of the LDPTrace paper whose published values are shown beside the values of "
-            "--data; by default the data set whose name is in the name of the file, as in porto.csv.",
-        ),
-    ] = None,
+    data: Path | None = typer.Option(None, help="File of trips to use instead of generated data sets."),
+    scale: ScaleName = typer.Option(
+        "quick", help="quick: small data sets; paper: as many trips and repeats as in the LDPTrace paper."
+    ),
+    out: Path = typer.Option(
+        Path("reproduce"),
+        "-o",
+        "--out",
+        help="Folder for the results; results that are in the folder are not measured again.",
+    ),
+    repeats: int | None = typer.Option(
+        None,
+        min=1,
+        help="Number of repeats of every measurement; by default 3 with --scale quick and 5 with --scale paper.",
+    ),
+    users: int | None = typer.Option(
+        None,
+        min=2,
+        help="Number of trips of each generated data set, or size of the random sample that is drawn from --data.",
+    ),
+    seed: int = typer.Option(1, min=0, help="Seed of the generated data and of the simulation."),
+    grid: int | None = typer.Option(
+        None,
+        metavar="N",
+        help="Number of cells per side of the grid, except in experiments that vary the grid; by default as in the "
+        "LDPTrace paper: 8 for Hangzhou, 6 for other data.",
+    ),
+    places: Path | None = typer.Option(
+        None,
+        help="Table of the places that the trips of --data visit; used by the experiment named unmodified-ngram.",
+    ),
+    beside: Beside | None = typer.Option(
+        None,
+        help="Data set of the LDPTrace paper whose published values are shown beside the values of --data; by default "
+        "the data set whose name is in the name of the file, as in porto.csv.",
+    ),
 ) -> None:
     """Repeat an experiment of the LDPTrace paper; write its results and the paper's values as CSV, JSON and a page."""
     from ldptrace_lab.reproduce import EXPERIMENTS, GENERATED, QUICK_USERS, SCALES, Setup, generated
