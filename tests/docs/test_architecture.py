@@ -19,6 +19,7 @@ MADE = {
     "src/ldptrace/protocol/questions/quarter.py",
     "src/ldptrace/models/path/answers/quarter.py",
     "demo/report.html",
+    "dist/",
 }
 
 
