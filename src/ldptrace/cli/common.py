@@ -126,6 +126,13 @@ def table_console(*outputs: Path | None) -> Console:
     return Pipe(stderr=any(str(path) == "-" for path in outputs), highlight=False)
 
 
+def wide_console() -> Console:
+    """Return a console on stdout; a table in a file is not folded to the width of a terminal."""
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 240)
+
+
 def console() -> Console:
     """Return a console on stderr, so that stdout has results only."""
     from rich.console import Console
@@ -213,6 +220,35 @@ def _bars() -> Bars:
         TimeElapsedColumn(),
         console=console(),
     )
+
+
+@contextmanager
+def counted(title: str) -> Iterator[Callable[[str, int, int], None]]:
+    """Show on a terminal how many parts of a long work are done.
+
+    Yields the function that takes what is done next, and how many parts are done, of how many.
+    """
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    err = console()
+    columns = (
+        TextColumn(title, markup=False),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
+    with Progress(*columns, console=err, disable=not err.is_terminal) as bars:
+        task = bars.add_task("", total=None)
+        yield lambda what, done, total: bars.update(task, description=what, completed=done, total=total)
 
 
 # The error behind all errors of a command line; typer names only some of its children.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ldptrace.cli.common import console, note
+from ldptrace.cli.common import counted, note
 from ldptrace.cli.options import with_options
 from ldptrace.core.reading import Reading
 from ldptrace.errors import InputError
@@ -85,8 +85,8 @@ def fleet(
         from ldptrace.server.standing_fleet import Rhythm, run_standing_fleet
 
         rhythm = Rhythm(_clock(trial_clock), windows, seed)
-        with _Bar(users * windows) as bar:
-            playing = Playing(concurrency, sheets, bar.show)
+        with counted("devices") as show:
+            playing = Playing(concurrency, sheets, lambda done: show("", done.acknowledged, users * windows))
             answered = asyncio.run(run_standing_fleet(devices, trips, users, rhythm, playing))
         _tell(answered, "answers")
         for window, count in sorted(answered.windows.items()):
@@ -99,8 +99,9 @@ def fleet(
         if not answered.complete:
             raise typer.Exit(1)
         return
-    with _Bar(users) as bar:
-        outcome = asyncio.run(run_fleet(devices, trips, users, Playing(concurrency, sheets, bar.show)))
+    with counted("devices") as show:
+        playing = Playing(concurrency, sheets, lambda done: show("", done.acknowledged, users))
+        outcome = asyncio.run(run_fleet(devices, trips, users, playing))
     _tell(outcome)
     if not outcome.complete:
         raise typer.Exit(1)
@@ -138,32 +139,3 @@ def _from_file(path: Path, reading: Reading) -> Callable[[Plan], Trajectories]:
         return found
 
     return trips
-
-
-class _Bar:
-    """Shows progress on a terminal."""
-
-    def __init__(self, users: int) -> None:
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-        err = console()
-        self._bar = Progress(
-            TextColumn("devices"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            console=err,
-            disable=not err.is_terminal,
-        )
-        self._task = self._bar.add_task("devices", total=users)
-
-    def __enter__(self) -> _Bar:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def show(self, outcome: Outcome) -> None:
-        if not self._bar.disable:
-            self._bar.update(self._task, completed=outcome.acknowledged)

@@ -41,8 +41,8 @@ def page(document: Document) -> str:
     beside = [_figure("Real", maps["figures"][0]["picture"]), *maps["figures"][1 : len(sets) + 1]]
     if document["real"]["samples"]:
         beside = drawn[: len(sets) + 1]
-    return _template("scorecard.html").render(
-        style=Markup(_text("scorecard.css")),
+    return template("scorecard.html").render(
+        style=Markup(asset("scorecard.css")),
         evaluation=document["evaluation"],
         geographic=_geographic(document),
         real=document["real"],
@@ -80,8 +80,8 @@ def page(document: Document) -> str:
 
 def attack_page(document: Document) -> str:
     """Return the page of the two attacks alone."""
-    return _template("attacks.html").render(
-        style=Markup(_text("scorecard.css")),
+    return template("attacks.html").render(
+        style=Markup(asset("scorecard.css")),
         sets=document["sets"],
         attacks=attack_figures([item["attacks"] for item in document["sets"]]),
     )
@@ -90,7 +90,7 @@ def attack_page(document: Document) -> str:
 def summary(document: Document) -> str:
     """Return a few lines of HTML for a notebook: the verdicts and the table of metrics."""
     sets = document["sets"]
-    return _template("summary.html").render(
+    return template("summary.html").render(
         sets=sets,
         verdicts=document["verdicts"],
         rows=[_row(sets, "metrics", name) for name in document["metrics"]],
@@ -383,7 +383,8 @@ def _number(value: float | None) -> str:
 
 
 @cache
-def _template(name: str):  # type: ignore[no-untyped-def]
+def template(name: str, package: str = "ldptrace.pages"):  # type: ignore[no-untyped-def]
+    """Return a template of a package, with the filters of all pages."""
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -391,8 +392,9 @@ def _template(name: str):  # type: ignore[no-untyped-def]
     environment.filters["style"] = _style
     environment.filters["grouped"] = lambda value: f"{value:,}"
     environment.filters["percent"] = lambda value: f"{100 * value:.2f} %"
-    return environment.from_string(_text(name))
+    return environment.from_string(asset(name, package))
 
 
-def _text(name: str) -> str:
-    return files("ldptrace.pages").joinpath(name).read_text(encoding="utf-8")
+def asset(name: str, package: str = "ldptrace.pages") -> str:
+    """Return the text of a file of a package."""
+    return files(package).joinpath(name).read_text(encoding="utf-8")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ldptrace.cli.common import console, note
+from ldptrace.cli.common import counted, note, wide_console
 from ldptrace.cli.reading import read_input, with_reading
 from ldptrace.errors import InputError
 
@@ -91,6 +90,7 @@ def compare(
     """
     from ldptrace.curator.facts import checked_delta
     from ldptrace.protocol.shuffled import DELTA
+    from ldptrace_lab.compare import compare as run
     from ldptrace_lab.compare.contestants import contestants
 
     if delta is not None and not shuffled:
@@ -112,7 +112,8 @@ def compare(
     # nobody else can open.
     with tempfile.TemporaryDirectory(prefix="ldptrace-compare-") as private:
         questions = _questions([real, *(data or ())], reading, users, Path(private), shared)
-        found = _run(questions, who, wanted, seeds, out, jobs or os.cpu_count() or 1)
+        with counted("runs") as show:
+            found = run(questions, who, wanted, seeds, out, jobs=jobs or os.cpu_count() or 1, listener=show)
     _show(found, out)
     if found.failures:
         raise typer.Exit(1)
@@ -164,42 +165,12 @@ def whole(text: str) -> int:
     return checked_cells(int(text) if text.isdecimal() else text)  # type: ignore[arg-type]
 
 
-def _run(questions: list[Question], who: Any, epsilons: Any, seeds: int, out: Path, jobs: int) -> Comparison:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    from ldptrace_lab.compare import compare as run
-
-    err = console()
-    columns = (
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}", markup=False),
-    )
-    with Progress(*columns, console=err, disable=not err.is_terminal) as progress:
-        task = progress.add_task("prepare", total=None)
-        return run(
-            questions,
-            who,
-            epsilons,
-            seeds,
-            out,
-            jobs=jobs,
-            listener=lambda what, done, total: progress.update(
-                task, description=what, completed=done, total=total
-            ),
-        )
-
-
 def _show(found: Comparison, out: Path) -> None:
-    from rich.console import Console
-
     from ldptrace_lab.compare.page import write
     from ldptrace_lab.compare.tables import tables, terminal, trusted
 
     written = write(found, out)
-    # A table in a file is not folded to the width of a terminal.
-    screen = Console() if sys.stdout.isatty() else Console(width=240)
+    screen = wide_console()
     for table in tables(found):
         screen.print(terminal(table), "")
     for sentence in trusted(found):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from ldptrace.cli.common import console, note
+from ldptrace.cli.common import counted, note, wide_console
 from ldptrace.cli.options import with_options
 from ldptrace.cli.reading import read_input
 from ldptrace.core.reading import Reading
@@ -100,39 +99,12 @@ def reproduce(
 
 
 def _run(name: str, setup: Setup, out: Path) -> Report:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
     from ldptrace_lab.reproduce import reproduce as run
     from ldptrace_lab.reproduce.tables import side_by_side, terminal
 
-    err = console()
-    columns = (
-        TextColumn("{task.fields[title]}", markup=False),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}", markup=False),
-    )
-    with Progress(*columns, console=err, disable=not err.is_terminal) as progress:
-        task = progress.add_task("prepare", total=None, title=name)
-        report = run(
-            name,
-            setup,
-            out,
-            lambda what, done, total: progress.update(task, description=what, completed=done, total=total),
-        )
-    # A table in a file is not folded to the width of a terminal.
-    out_console = Console() if sys.stdout.isatty() else Console(width=240)
-    out_console.print(terminal(side_by_side(report.experiment, report.rows)))
+    with counted(name) as show:
+        report = run(name, setup, out, show)
+    wide_console().print(terminal(side_by_side(report.experiment, report.rows)))
     for sentence in report.remarks:
         note(sentence)
     note(f"{report.experiment.title} ({report.experiment.source}): {out / name}.csv, .json, .svg")

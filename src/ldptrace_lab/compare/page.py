@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from pathlib import Path
 
-from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from ldptrace import __version__
 from ldptrace.core.atomic import atomic_path
+from ldptrace.pages.page import asset, template
 from ldptrace_lab.compare.results import Comparison
 from ldptrace_lab.compare.tables import csv_text, latex, markdown, tables
 
@@ -30,13 +29,8 @@ def write(found: Comparison, folder: Path) -> list[Path]:
 
 def page(found: Comparison) -> str:
     """Return the page as HTML."""
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    template = environment.from_string((files("ldptrace_lab.compare") / "page.html").read_text("utf-8"))
-    style = (files("ldptrace_lab.reproduce") / "page.css").read_text("utf-8")
-    return template.render(
-        style=Markup(style),
+    return template("page.html", "ldptrace_lab.compare").render(
+        style=Markup(asset("page.css", "ldptrace_lab.reproduce")),
         found=found,
         tables=tables(found),
         version=__version__,

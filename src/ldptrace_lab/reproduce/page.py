@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.resources import files
 from pathlib import Path
 
-from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from ldptrace.core.atomic import atomic_path
+from ldptrace.pages.page import asset, template
 from ldptrace_lab.reproduce.figures import legend
 from ldptrace_lab.reproduce.runs import Report
 from ldptrace_lab.reproduce.tables import side_by_side
@@ -19,18 +18,15 @@ FINDING = "docs/explanation/published-numbers.md"
 
 def write_page(reports: Sequence[Report], path: Path) -> None:
     """Write the page of the given experiments."""
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    template = environment.from_string(_text("page.html"))
     setup = reports[0].setup
-    text = template.render(
-        style=Markup(_text("page.css")),
+    text = template("page.html", "ldptrace_lab.reproduce").render(
+        style=Markup(asset("page.css", "ldptrace_lab.reproduce")),
         reports=[
             {
                 "experiment": report.experiment,
                 "remarks": report.remarks,
-                "plot": Markup(_inline(report.plot)),
+                # Without the header of a file of its own.
+                "plot": Markup(report.plot[report.plot.index("<svg") :]),
                 "legend": legend(report.rows),
                 "table": side_by_side(report.experiment, report.rows),
             }
@@ -46,12 +42,3 @@ def write_page(reports: Sequence[Report], path: Path) -> None:
     )
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
-
-
-def _inline(svg: str) -> str:
-    """Return the drawing without the header of a file of its own."""
-    return svg[svg.index("<svg") :]
-
-
-def _text(name: str) -> str:
-    return (files("ldptrace_lab.reproduce") / name).read_text(encoding="utf-8")
