@@ -257,6 +257,7 @@ def test_a_shuffled_report_goes_to_the_shuffler_alone(
         read = shuffled(week, address=url)
         plan.write_text(read.to_json())
         answer = ("report", *given, "--trajectory", trip, "-o", report, "--now")
+        assert "a moment with its zone" in java("-jar", jar, *answer, "2026-06-01T08:00:00", status=2)
         java("-jar", jar, *answer, 1_780_300_800, status=2)
         java("-jar", jar, *answer, 1_780_300_800 + 604_800)
         sealed = report.read_bytes()

@@ -181,8 +181,11 @@ def test_a_standing_plan_is_answered_by_the_clock(files: Path, capsys: pytest.Ca
     assert "plan-not-due" in capsys.readouterr().err
     assert main([*ANSWER, "--now", str(1_780_300_800 + 604_800)]) == 0
     assert main([*ANSWER]) in (0, 2)
-    assert main([*ANSWER, "--now", "tomorrow"]) == 2
-    assert "--now is a date" in capsys.readouterr().err
+    for text in ("tomorrow", "2026-06-01T08:00:00"):
+        assert main([*ANSWER, "--now", text]) == 2
+        assert f"--now is a moment with its zone, such as 2026-11-16T08:00Z, or Unix seconds, got '{text}'" in (
+            capsys.readouterr().err
+        )
 
 
 def test_lines(files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

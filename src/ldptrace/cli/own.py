@@ -8,11 +8,10 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from time import localtime
 from typing import TYPE_CHECKING
 
+from ldptrace.device.files import own_clock
 from ldptrace.errors import InputError
-from ldptrace.protocol.standing import UNDATED
 
 if TYPE_CHECKING:
     from ldptrace.core.trajectories import Trajectories
@@ -103,17 +102,3 @@ class _Points:
         if self.trips.t is not None:
             columns.append([own_clock(seconds) for seconds in self.trips.t[part].tolist()])
         return zip(*columns, strict=True)
-
-
-def own_clock(seconds: float) -> float:
-    """Convert a time of a file to the local time of this device. Dates are UTC; times of a day are local already.
-
-    >>> own_clock(8.5 * 3600)
-    30600.0
-    """
-    if abs(seconds) < UNDATED:
-        return seconds
-    try:
-        return seconds + localtime(seconds).tm_gmtoff
-    except (OverflowError, ValueError, OSError):
-        return seconds

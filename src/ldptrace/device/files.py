@@ -17,13 +17,14 @@ from xml.parsers import expat
 from ldptrace.device.track import Recording, coordinate
 from ldptrace.errors import InputError
 from ldptrace.protocol.records import Record
+from ldptrace.protocol.standing import UNDATED
 
 WGS84 = "EPSG:4326"
 ENDINGS = (".gpx", ".geojson", ".json")
 # Where tools put the times of a line's points.
 TIMES = ("times", "coordTimes", "datetimes")
-# Numbers below are times of a day on the device's own clock, numbers from here on are milliseconds.
-UNDATED, LAST_SECONDS = 172_800, 1e11
+# Numbers from here on are milliseconds.
+LAST_SECONDS = 1e11
 
 Json = Any
 

@@ -21,7 +21,7 @@ from ldptrace.device.explanation import (
     explain_spent,
     plan_words,
 )
-from ldptrace.device.files import read_trips, unix_time
+from ldptrace.device.files import read_trips
 from ldptrace.device.ledger import Ledger
 from ldptrace.device.lines import Lines
 from ldptrace.device.reporter import Reporter
@@ -29,6 +29,7 @@ from ldptrace.device.storage import replace_file
 from ldptrace.errors import InputError, LdptraceError
 from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.reports import Report
+from ldptrace.protocol.units import moment
 
 REPORTS_TYPE = "application/vnd.ldptrace.reports"
 SEALED_TYPE = "application/vnd.ldptrace.sealed"
@@ -92,14 +93,14 @@ def _parser() -> argparse.ArgumentParser:
     add_plan(explain)
     explain.add_argument("--report", help="a report to put into words")
     explain.add_argument("--trajectory", action="append", help="trips to check; may come several times")
-    explain.add_argument("--now", help="a clock to try out: a date or a Unix time")
+    explain.add_argument("--now", help="a clock to try out: a date with its zone, or a Unix time")
     report = command("report", _report, "the one report about the trips of GPX or GeoJSON files")
     add_plan(report)
     report.add_argument("--trajectory", required=True, action="append", help="a file; may come several times")
     report.add_argument("-o", "--output", required=True, help="where the report goes")
     report.add_argument("--round", type=int, help="which round, from 1; the newest if absent")
     report.add_argument("--crs", help="the coordinates of the files, where they do not name them")
-    report.add_argument("--now", help="a clock to try out: a date or a Unix time")
+    report.add_argument("--now", help="a clock to try out: a date with its zone, or a Unix time")
     send = command("send", _send, "send a report, and note in the ledger that it arrived")
     add_plan(send)
     send.add_argument("--report", required=True, help="the report to send")
@@ -232,12 +233,7 @@ def post(url: str, report: bytes, admission: str | None, kind: str = REPORTS_TYP
 
 
 def _now(text: str | None) -> float:
-    if text is None:
-        return time.time()
-    now = float(text) if re.fullmatch(r"-?[0-9]{1,12}", text) else unix_time(text)
-    if now != now:
-        raise InputError(f"--now is a date such as 2026-01-31T12:00:00Z or a Unix time, got {text}")
-    return now
+    return time.time() if text is None else moment("--now", text)
 
 
 def _seconds(text: str) -> int:

@@ -171,15 +171,21 @@ public final class Main {
         return new Reporter(plan, ledger, crs);
     }
 
-    /** The clock to try out, a date or a Unix time, or the device's own. */
+    /** The clock to try out, a date with its zone or a Unix time, or the device's own. */
     private static double now(Options options) throws Options.Misuse {
         String given = options.value("now");
         if (given == null) {
             return System.currentTimeMillis() / 1000.0;
         }
-        double now = given.matches("-?[0-9]{1,12}") ? Double.parseDouble(given) : Moments.ofText(given);
+        double now = Double.NaN;
+        if (given.matches("-?[0-9]{1,12}")) {
+            now = Double.parseDouble(given);
+        } else if (given.matches(".*T.*(Z|[+-][0-9]{2}:?[0-9]{2})")) {
+            now = Moments.ofText(given);
+        }
         if (now != now) {
-            throw new Options.Misuse("--now is a date such as 2026-01-31T12:00:00Z or a Unix time, got " + given);
+            throw new Options.Misuse(
+                    "--now is a moment with its zone, such as 2026-11-16T08:00Z, or Unix seconds, got '" + given + "'");
         }
         return now;
     }
