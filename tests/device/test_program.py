@@ -183,8 +183,9 @@ def test_a_standing_plan_is_answered_by_the_clock(files: Path, capsys: pytest.Ca
     assert main([*ANSWER]) in (0, 2)
     for text in ("tomorrow", "2026-06-01T08:00:00"):
         assert main([*ANSWER, "--now", text]) == 2
-        assert f"--now is a moment with its zone, such as 2026-11-16T08:00Z, or Unix seconds, got '{text}'" in (
-            capsys.readouterr().err
+        assert (
+            f"--now is a moment with its zone, such as 2026-11-16T08:00Z, or Unix seconds, got '{text}'"
+            in (capsys.readouterr().err)
         )
 
 
