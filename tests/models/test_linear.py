@@ -25,6 +25,8 @@ def test_a_matrix_has_a_root_and_that_an_inverse(rng: np.random.Generator, size:
     np.testing.assert_allclose(root.lower @ root.lower.T, matrix, atol=1e-10)
     np.testing.assert_allclose(root.inverted @ root.lower, np.eye(size), atol=1e-10)
     np.testing.assert_allclose(root.inverse() @ matrix, np.eye(size), atol=1e-10)
+    view = rng.normal(size=(3, size))
+    np.testing.assert_allclose(root.seen_by(view), view @ root.lower, atol=1e-10)
     assert root.log_size == pytest.approx(np.linalg.slogdet(matrix)[1] / 2)
 
 

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from ldptrace.models.prior import Prior, PriorComponent
 from ldptrace.models.solver import DenseSolver
 from linear_kit import Line, most_probable, observations, prior
 
@@ -57,6 +60,22 @@ def test_a_step_that_is_too_long_still_leads_downhill(rng: np.random.Generator) 
         here, change = solver.descend(here, logs, 1.0)
     assert change < 1e-6
     np.testing.assert_allclose(here.potentials, truth.potentials, atol=0.2)
+
+
+def test_answers_that_say_nothing_change_the_fit_but_not_the_time(rng: np.random.Generator) -> None:
+    """Fewer answers than potentials: three of them hardly depend on these."""
+    table = np.vstack([10 * rng.normal(size=(3, 8)), 1e-4 * rng.normal(size=(3, 8))])
+    truth = Line(rng.normal(size=8), {"a": table[:4], "b": table[4:]})
+    seen = [replace(each, total=None) for each in observations(truth, rng)]
+    solver, here = DenseSolver(Prior([PriorComponent("x", np.eye(8))]), seen), truth.moved(-truth.potentials)
+    logs = np.array([0.3])
+    for _ in range(3):
+        solver.linearise(here)
+        here, change = solver.descend(here, logs, 1.0)
+    root = solver.prior.root(np.exp(logs))
+    assert solver._seen_covariance(root)[1].shape == (3, 8)
+    assert change < 1e-6
+    np.testing.assert_allclose(solver.misfit(here) @ solver.jacobian, root.pull(here.potentials), atol=1e-6)
 
 
 @pytest.mark.parametrize("few", [False, True])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,8 @@ from ldptrace.core.arrays import Floats, Ints
 SMALL = 600
 # Smooth patterns are kept up to this share of their largest eigenvalue.
 _SPECTRUM = 1e-3
-# Rows up to which a triangle is inverted as if it were any matrix.
-_LEAF = 64
+# Rows up to which a triangle is inverted as if it were any matrix, and up to which it is multiplied so.
+_LEAF, _WHOLE = 64, 256
 
 
 def one_thread() -> Any:
@@ -66,11 +66,39 @@ class Root:
 
     def __init__(self, matrix: Floats) -> None:
         self.lower = np.asarray(np.linalg.cholesky(matrix), np.float64)
-        self.inverted = _triangle_inverse(self.lower)
+
+    @cached_property
+    def inverted(self) -> Floats:
+        """The inverse of the lower triangle."""
+        return _triangle_inverse(self.lower)
 
     def solve(self, right: Floats) -> Floats:
         """Return the matrix's inverse times one column or several."""
-        return self.inverted.T @ (self.inverted @ right)
+        if "inverted" in self.__dict__ or len(self.lower) <= _WHOLE:
+            return self.inverted.T @ (self.inverted @ right)
+        # A large triangle is inverted in blocks along its diagonal only: that takes a fraction of the time.
+        lower, found = self.lower, np.array(right, np.float64)
+        for part, inverse in self._diagonal:
+            found[part] = inverse @ (found[part] - lower[part, : part.start] @ found[: part.start])
+        for part, inverse in reversed(self._diagonal):
+            found[part] = inverse.T @ (found[part] - lower[part.stop :, part].T @ found[part.stop :])
+        return found
+
+    @cached_property
+    def _diagonal(self) -> list[tuple[slice, Floats]]:
+        """The blocks along the diagonal of the lower triangle, and their inverses."""
+        parts = [slice(at, min(at + _WHOLE, len(self.lower))) for at in range(0, len(self.lower), _WHOLE)]
+        return [(part, _triangle_inverse(self.lower[part, part])) for part in parts]
+
+    def seen_by(self, matrix: Floats) -> Floats:
+        """Return a matrix times the lower triangle, without the zeros above."""
+        if len(self.lower) <= _WHOLE:
+            return matrix @ self.lower
+        found = np.empty_like(matrix)
+        for at in range(0, len(self.lower), _WHOLE):
+            part = slice(at, at + _WHOLE)
+            np.matmul(matrix[:, at:], self.lower[at:, part], out=found[:, part])
+        return found
 
     def inverse(self) -> Floats:
         """Return the matrix's inverse."""

@@ -182,7 +182,7 @@ class PriorRoot:
     def seen_by(self, jacobian: Floats) -> Floats:
         """Multiply the Jacobian with this root, in some order of its columns."""
         parts = zip(self.blocks, self.roots, strict=True)
-        return np.hstack([jacobian[:, rows] @ root.lower for rows, root in parts])
+        return np.hstack([root.seen_by(jacobian[:, _span(rows)]) for rows, root in parts])
 
     def spread(self, values: Floats) -> Floats:
         """Multiply K with a number for each potential."""

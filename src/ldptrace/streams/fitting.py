@@ -128,9 +128,8 @@ class RouteRefit(Refit):
         """Return the path model of trips off the streets, if trips may leave the streets."""
         if not (observations and self._options.may_leave):
             return None
-        fit, prior = self._off_streets.fitted(estimates, observations)
-        model = PathModel.of_fit(fit, observations, estimates.plan)
-        return FreePaths(fit, prior, replace(model, area=self._off_streets.area))
+        found = self._off_streets.fitted(estimates, observations)
+        return FreePaths(estimates.plan, observations, self._off_streets.area, lambda: found)
 
     def _first(self, estimates: Estimates, observations: list[Observation]) -> None:
         """Fit the model without an earlier fit: to the map alone, or to answers to new questions."""

@@ -12,8 +12,9 @@ number of parameters is subtracted. Trips stay on streets unless the answers cle
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from ldptrace.models.path.model import PathFit, PathModel, fit_paths
 from ldptrace.models.prior import Prior
 from ldptrace.models.routes.answers import PathTables
 from ldptrace.models.routes.fitted import Fitted
+from ldptrace.protocol.plan import Plan
 
 # Standard errors by which the answers must name cells without streets before trips are believed to pass them.
 CLEAR = 4.0
@@ -86,18 +88,30 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class FreePaths:
-    """A path model that is fitted to all answers."""
+    """A path model of all answers. `fitted` is called when the fit is first needed: mostly streets explain the answers,
+    and it is not."""
 
-    fit: PathFit
-    prior: Prior
-    model: PathModel
+    plan: Plan
+    observations: Sequence[Observation]
+    area: Area | None
+    fitted: Callable[[], tuple[PathFit, Prior]]
 
     @staticmethod
     def of(estimates: Estimates, observations: Sequence[Observation], area: Area | None = None) -> FreePaths:
         used = [seen for seen in observations if seen.name in PathModel.questions]
-        fit, prior = fit_paths(estimates, used, area)
-        model = replace(PathModel.of_fit(fit, used, estimates.plan), area=area)
-        return FreePaths(fit, prior, model)
+        return FreePaths(estimates.plan, used, area, lambda: fit_paths(estimates, used, area))
+
+    @cached_property
+    def _found(self) -> tuple[PathFit, Prior]:
+        return self.fitted()
+
+    @property
+    def fit(self) -> PathFit:
+        return self._found[0]
+
+    @cached_property
+    def model(self) -> PathModel:
+        return replace(PathModel.of_fit(self.fit, self.observations, self.plan), area=self.area)
 
     def split(self, bare: Flags, observations: list[Observation], rng: np.random.Generator) -> Split:
         """Separate the answers of trips that pass `bare` cells, which have no streets.
@@ -128,14 +142,14 @@ class FreePaths:
         """
         # That a library is a sample is no evidence against streets. Both models are compared by the same answers.
         allowed = fitted.fit.model.allowed_for(split.others, fitted.fit.with_trip)
-        allowed = [seen for seen in allowed if seen.name in self.fit.expected]
+        allowed = [seen for seen in allowed if seen.name in PathModel.questions]
         if not (clearly_missed(alone) and clearly_missed(fitted.matches(allowed))):
             return 0.0
         paths = {name: split.inside(name, answers) for name, answers in self.fit.expected.items()}
         if missed(allowed, fitted.fit.expected) - missed(allowed, paths) < MATERIAL:
             return 0.0
         streets = judged(fitted.fit, fitted.prior, allowed)
-        return share_off_streets(*streets, *judged(self.fit, self.prior, split.whole(allowed)))
+        return share_off_streets(*streets, *judged(*self._found, split.whole(allowed)))
 
 
 def missed(observations: Sequence[Observation], expected: Mapping[str, Floats]) -> float:
