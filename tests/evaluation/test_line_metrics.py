@@ -16,6 +16,7 @@ from ldptrace.evaluation import evaluate
 from ldptrace.evaluation.line_metrics import LINE_METRICS, LinePair, LineQueries, log_divergence
 from ldptrace.evaluation.queries import SquareQueries
 from ldptrace.evaluation.traces import FINE, HOURS, Traces
+from ldptrace.evaluation.values import LINES
 from ldptrace.protocol.grid import Grid
 
 SQUARE = (0.0, 0.0, 10.0, 10.0)
@@ -35,14 +36,12 @@ def pair_of(real: Trajectories, synthetic: Trajectories) -> LinePair:
 def test_no_further_metric_depends_on_how_densely_a_trip_is_sampled(seed: int, more: int) -> None:
     real, synthetic = timed(drifting_walks(40, seed), 1), timed(drifting_walks(30, seed + 1), 2, peak=17)
     once, again = pair_of(real, synthetic), pair_of(real, densified(synthetic, more))
-    for name, metric in LINE_METRICS.items():
+    for name, metric in LINES.items():
         assert metric.of(again) == pytest.approx(metric.of(once), abs=1e-6, nan_ok=True), name
     # The same of the real side, but for what is measured against its fixes as they are.
     other = pair_of(densified(real, more), synthetic)
-    for name in LINE_METRICS.keys() - POINTS:
-        assert LINE_METRICS[name].of(other) == pytest.approx(
-            LINE_METRICS[name].of(once), abs=1e-6, nan_ok=True
-        ), name
+    for name in LINES.keys() - POINTS:
+        assert LINES[name].of(other) == pytest.approx(LINES[name].of(once), abs=1e-6, nan_ok=True), name
 
 
 def test_divergences_by_hand() -> None:

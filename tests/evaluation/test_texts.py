@@ -75,8 +75,8 @@ def points(cell: str) -> float:
         return max(map(points, stacked[1].split(r"\\")))
     script = "".join(re.findall(r"\{\\scriptsize(.*)\}", cell))
     rest = re.sub(r"\{\\scriptsize.*\}", "", cell)
-    plain = re.compile(r"\\textbf\{|\\(?:times|uparrow|downarrow|pm)|[\\{}$]")
-    sizes = ((plain.sub("+", rest), 9), (plain.sub("+", script), 7))
+    symbol, marks = re.compile(r"\\(?:times|uparrow|downarrow|pm)"), re.compile(r"\\textbf|[\\{}$]")
+    sizes = ((marks.sub("", symbol.sub("+", rest)), 9), (marks.sub("", symbol.sub("+", script)), 7))
     font = FontProperties(fname=str(Path(matplotlib.get_data_path(), "fonts", "ttf", "cmr10.ttf")))
     # TeX's points are a little smaller.
     return sum(

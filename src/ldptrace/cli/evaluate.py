@@ -103,6 +103,8 @@ def evaluate(
                     text = face(None if str(path) == "-" else path)
                     printed = text if str(path) == "-" else printed
     show([card.table(corrected=corrected)] + ([card.attack_table()] if settings.attacks else []), printed)
+    for said in card.verdicts():
+        note(said)
     for said in card.remarks():
         note(f"note: {said}")
     if html_file is not None:

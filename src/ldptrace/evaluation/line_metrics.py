@@ -13,6 +13,7 @@ import numpy as np
 
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.evaluation.divergence import BUCKETS, count_divergence
+from ldptrace.evaluation.habits import Habits
 from ldptrace.evaluation.metrics import RELATIVE, Metric
 from ldptrace.evaluation.queries import FRACTION, QUERIES, SquareQueries, share_error
 from ldptrace.evaluation.streets import StreetUse, junction_divergence, turn_divergence
@@ -34,6 +35,8 @@ class LineQueries:
     usual: SquareQueries
     spans: SquareQueries
     hours: Ints
+    # The length of a unit of x and of y.
+    scale: tuple[float, float] = (1.0, 1.0)
 
     @staticmethod
     def draw(rng: np.random.Generator, real: Traces, scale: tuple[float, float]) -> LineQueries:
@@ -43,6 +46,7 @@ class LineQueries:
             SquareQueries.draw(rng, real.grid, scale=scale),
             SquareQueries.draw(rng, real.grid, fraction=SPAN_FRACTION, scale=scale),
             rng.integers(0, HOURS, QUERIES),
+            scale,
         )
 
 
@@ -58,6 +62,8 @@ class LinePair:
     fixes: bool = False
     real_use: StreetUse | None = None
     synthetic_use: StreetUse | None = None
+    real_habits: Habits | None = None
+    synthetic_habits: Habits | None = None
 
     @property
     def seen(self) -> Floats:

@@ -24,6 +24,7 @@ from ldptrace.engines.base import Crowd
 from ldptrace.engines.local import Memory
 from ldptrace.errors import InputError
 from ldptrace.evaluation.distances import metric_scale
+from ldptrace.evaluation.habits import Habits
 from ldptrace.evaluation.line_metrics import class_edges, log_classes
 from ldptrace.evaluation.patterns import TOP
 from ldptrace.evaluation.streets import StreetMap, StreetUse, spacing
@@ -208,6 +209,15 @@ class Pass:
         plain = plain if self.timed else replace(plain, t=None)
         return stay_inside(plain, self.grid, self.outside)
 
+    def habits(self, whole: Trajectories) -> Habits | None:
+        """Return the habits of the users of a set, or None if it does not name them."""
+        if whole.user is None:
+            return None
+        own = replace(whole, **self.labels)
+        inside = own if self.outside is None else within(own, self.grid.bounds, self.outside)[0]
+        inside = inside.take(inside.sizes > 0)
+        return Habits.of(inside, inside.users, self.grid)
+
     def _sample(self, kept: Trajectories, number: int) -> Trajectories:
         if self.share >= 1:
             return kept
@@ -225,6 +235,8 @@ class Measured:
     summary: Summary
     traces: Traces
     use: StreetUse | None = None
+    # Of the users, if the set is in memory and names them.
+    habits: Habits | None = None
 
     @staticmethod
     def of(
@@ -250,13 +262,16 @@ class Measured:
         summary = Summary(parts, way.grid, scale)
         few = 0 if streets is None else streets.affordable(summary.tables.lengths.mean, len(sample))
         use = None if streets is None else streets.match(chosen(sample, few, rng))
+        habits = way.habits(crowd.whole()) if isinstance(crowd, Memory) else None
         again = {}
         for size, traces in seen.again.items():
             drawn = None
             if streets is not None:
                 drawn = streets.match(sample.take(rng.integers(0, len(sample), few)))
-            again[size] = Measured(sample.take(np.arange(0)), summary, traces, drawn)
-        return Measured(sample, summary, seen.traces, use), again
+            again[size] = Measured(
+                sample.take(np.arange(0)), summary, traces, drawn, habits and habits.again(rng)
+            )
+        return Measured(sample, summary, seen.traces, use, habits), again
 
     def resized(self, size: int) -> Measured:
         """The same set as if it had another number of trajectories.

@@ -27,7 +27,7 @@ from ldptrace.evaluation.queries import SquareQueries, average_relative_error
 from ldptrace.evaluation.summary import Beside, Summary
 from ldptrace.protocol.grid import Grid
 
-Level = Literal["global", "trajectory", "semantic", "street", "time", "stream"]
+Level = Literal["global", "trajectory", "semantic", "street", "time", "mobility", "difftraj", "stream"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -98,10 +98,19 @@ class Scorecard:
     def _fair(self) -> dict[str, Any]:
         return on_common_scale(self.document())
 
+    def verdicts(self) -> list[str]:
+        """Return one sentence for each synthetic set: how similar it is to the real set, and what it is not good enough
+        for."""
+        return list(self._fair["verdicts"])
+
     def remarks(self) -> list[str]:
         """Return a list of sentences that warn the reader, for example of bounds that were taken from the data."""
         found = [] if self.bounds_from == "given" else [f"the bounds were taken from {self.bounds_from}"]
         found += self.notes
+        promised = {item.name: str((item.privacy or {}).get("epsilon")) for item in self.sets}
+        if len({epsilon for epsilon in promised.values() if epsilon != "None"}) > 1:
+            stated = ", ".join(f"{name} {epsilon}" for name, epsilon in promised.items() if epsilon != "None")
+            found.append(f"the sets promise different epsilons, so compare them with care: {stated}")
         for item in self.sets:
             prefix = f"{item.name}: " if len(self.sets) > 1 else ""
             found += [prefix + said for said in (*_kind(item.privacy), *item.notes)]
@@ -146,7 +155,9 @@ class Scorecard:
             "patterns": list(self.patterns),
             "stream": self.stream,
         }
-        return plain(found)
+        found = plain(found)
+        judgement = judged(found)
+        return found | {name: judgement[name] for name in ("verdicts", "uses")}
 
     def _set_document(self, item: SetResult) -> dict[str, Any]:
         return {
@@ -229,6 +240,8 @@ class Scorecard:
 HEADINGS = {
     "street": "metrics on streets",
     "time": "metrics of time",
+    "mobility": "in the words of planners and mobility scientists",
+    "difftraj": "the four metrics of DiffTraj",
     "stream": "tick by tick, as a stream",
 }
 
@@ -240,7 +253,7 @@ def _kind(privacy: Mapping[str, Any] | None) -> tuple[str, ...]:
 
 
 def _cell(value: Value, *, marked: bool, stars: bool) -> Text:
-    spread = f" ±{value.std:.4f}" if value.std else ""
+    spread = f" ±{number_text(value.std)}" if value.std else ""
     text = Text(number_text(value.mean), style="bold green" if marked else "")
     text.append(spread, style="dim not bold")
     if stars:

@@ -19,12 +19,14 @@ _NUMBERS = re.compile(r"\[\s+((?:(?:-?[\d.]+(?:[eE][-+]?\d+)?|null),?\s+)+)\]")
 
 
 def number_text(value: float | None) -> str:
-    """Return a number with four decimals, or a dash if there is none.
+    """Return a number with four decimals, or one if it is large, or a dash if there is none.
 
-    >>> number_text(0.25), number_text(float("nan"))
-    ('0.2500', '–')
+    >>> number_text(0.25), number_text(1234.56), number_text(float("nan"))
+    ('0.2500', '1,234.6', '–')
     """
-    return "–" if value is None or math.isnan(value) else f"{value:.4f}"
+    if value is None or math.isnan(value):
+        return "–"
+    return f"{value:.4f}" if abs(value) < 100 else f"{value:,.1f}"
 
 
 def json_text(document: dict[str, Any]) -> str:
@@ -196,8 +198,10 @@ def _arrow(down: bool) -> str:
 
 
 def _tex_value(entry: Document, *, bold: bool) -> TexCell:
-    return TexCell.of(_tex_number(entry["value"]), f"{entry['std']:.4f}" if entry["std"] else "", bold=bold)
+    return TexCell.of(
+        _tex_number(entry["value"]), number_text(entry["std"]) if entry["std"] else "", bold=bold
+    )
 
 
 def _tex_number(value: float | None) -> str:
-    return "--" if value is None else f"{value:.4f}"
+    return "--" if value is None else number_text(value)

@@ -22,9 +22,12 @@ from ldptrace.protocol.grid import Grid
 # Fine cells per side of the map; coarser lattices of 96, 48, 24 and 12 are sums of them.
 FINE = 192
 BLOCKS, ZONES, HOURS, PERIODS = 24, 12, 24, 6
+# Squares per side of the grid of DiffTraj.
+SQUARES = 16
 DAY = 86_400.0
 # Classes of durations and speeds on a logarithmic scale: `PER_DOUBLING` to a doubling, from 2 ** LOWEST.
 PER_DOUBLING, LOWEST, CLASSES = 16, -20, 1024
+CLASSED = ("durations", "speeds", "lengths", "jumps", "radii")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +37,9 @@ class Traces:
     `way` is the length of the lines in each fine cell, `fixes` the number of points there, `stay` the seconds spent
     there. `presence` is the seconds spent in each of 24 x 24 blocks in each hour of the day, `departures` the trips
     that begin in each minute of the day, `origins` those of each period of four hours by zone. `trips` are pairs of
-    zones (12 x 12 of them). `durations` and `speeds` are counted in fine logarithmic classes.
+    zones (12 x 12 of them), `pairs` those of 16 x 16 squares. In fine logarithmic classes are counted `durations`,
+    `speeds`, the `lengths` of the lines, `jumps` (distances from the first to the last point), and `radii` (of
+    gyration: the root of the mean squared distance of the line from its centre).
 
     >>> line = Trajectories.from_lists([[(0.0, 0.5), (1.0, 0.5)]])
     >>> once = Traces.of(line, Grid((0, 0, 1, 1), 6))
@@ -52,8 +57,12 @@ class Traces:
     departures: Floats
     origins: Floats
     trips: Floats
+    pairs: Floats
     durations: Floats
     speeds: Floats
+    lengths: Floats
+    jumps: Floats
+    radii: Floats
 
     @staticmethod
     def zero(grid: Grid) -> Traces:
@@ -69,8 +78,8 @@ class Traces:
             departures=np.zeros(24 * 60),
             origins=np.zeros((PERIODS, ZONES * ZONES)),
             trips=np.zeros((ZONES * ZONES, ZONES * ZONES)),
-            durations=np.zeros(CLASSES),
-            speeds=np.zeros(CLASSES),
+            pairs=np.zeros((SQUARES * SQUARES, SQUARES * SQUARES)),
+            **{name: np.zeros(CLASSES) for name in CLASSED},
         )
 
     @staticmethod
@@ -88,7 +97,13 @@ class Traces:
         def work(_: int, start: int, stop: int) -> Traces:
             out = Traces.zero(grid)
             places = (out.way, out.stay, out.presence, out.fixes)
-            trips = (out.departures, out.origins, out.trips, out.durations, out.speeds)
+            trips = (
+                out.departures,
+                out.origins,
+                out.trips,
+                out.pairs,
+                *(getattr(out, name) for name in CLASSED),
+            )
             counted = _trace(lines, weight, start, stop, frame, places, trips)
             return replace(out, trajectories=float(counted[0]), timed=float(counted[1]))
 
@@ -152,10 +167,10 @@ def coarser(table: Floats, side: int) -> Floats:
 def _trace(lines, weights, start, stop, frame, places, sums):  # type: ignore[no-untyped-def]
     x, y, t, offsets = lines
     way, stay, presence, fixes = places
-    departures, origins, trips, durations, speeds = sums
+    departures, origins, trips, pairs, durations, speeds, lengths, jumps, radii = sums
     ox, oy, wide, high, kx, ky = frame
     counted = with_times = 0.0
-    zone_step = FINE // ZONES
+    zone_step, square_step = FINE // ZONES, FINE // SQUARES
     for k in range(start, stop):
         first, last = offsets[k], offsets[k + 1] - 1
         weight = weights[k] if len(weights) else 1.0
@@ -163,7 +178,9 @@ def _trace(lines, weights, start, stop, frame, places, sums):  # type: ignore[no
             continue
         counted += weight
         timed = len(t) > 0 and math.isfinite(t[first]) and math.isfinite(t[last]) and t[last] >= t[first]
-        length = 0.0
+        # Integrals over the line of its distances from the first point to the east, to the north, and squared.
+        length = east = north = squared = 0.0
+        a = b = 0.0
         u, v = (x[first] - ox) / wide, (y[first] - oy) / high
         i0, j0 = _cell(u), _cell(v)
         fixes[i0, j0] += weight
@@ -173,6 +190,11 @@ def _trace(lines, weights, start, stop, frame, places, sums):  # type: ignore[no
             dx, dy = (u2 - u) * wide * kx, (v2 - v) * high * ky
             step = math.sqrt(dx * dx + dy * dy)
             length += step
+            c, d = (x[p] - x[first]) * kx, (y[p] - y[first]) * ky
+            east += step * (a + c) / 2
+            north += step * (b + d) / 2
+            squared += step * (a * a + a * c + c * c + b * b + b * d + d * d) / 3
+            a, b = c, d
             moment, spent = 0.0, 0.0
             if timed and t[p] > t[p - 1]:
                 moment, spent = t[p - 1], t[p] - t[p - 1]
@@ -182,6 +204,14 @@ def _trace(lines, weights, start, stop, frame, places, sums):  # type: ignore[no
         i1, j1 = _cell(u), _cell(v)
         origin = (i0 // zone_step) * ZONES + j0 // zone_step
         trips[origin, (i1 // zone_step) * ZONES + j1 // zone_step] += weight
+        square = (i0 // square_step) * SQUARES + j0 // square_step
+        pairs[square, (i1 // square_step) * SQUARES + j1 // square_step] += weight
+        lengths[_class(length)] += weight
+        jumps[_class(math.sqrt(a * a + b * b))] += weight
+        spread = 0.0
+        if length > 0.0:
+            spread = squared / length - (east / length) ** 2 - (north / length) ** 2
+        radii[_class(math.sqrt(max(spread, 0.0)))] += weight
         if timed:
             with_times += weight
             minute = int((t[first] % 86400.0) / 60.0) % 1440

@@ -12,6 +12,7 @@ from ldptrace.engines.local import Memory
 from ldptrace.evaluation.line_metrics import LINE_METRICS, RANDOM, LinePair, LineQueries
 from ldptrace.evaluation.measured import Measured, Pass
 from ldptrace.evaluation.metrics import CORRECTED, METRICS, Metric, Reference, Value
+from ldptrace.evaluation.mobility import MOBILITY
 from ldptrace.evaluation.stream_metrics import STREAM_METRICS
 from ldptrace.evaluation.streets import StreetMap
 from ldptrace.models.time import DAY_PROFILE
@@ -21,7 +22,11 @@ from ldptrace.protocol.grid import Grid
 INDEPENDENT, PUBLIC_PROFILE = "independent", "public_profile"
 # Metrics of the cells of a pair, those of any set, and all there are.
 CELL_METRICS: dict[str, Metric] = METRICS | CORRECTED
-SET_METRICS: dict[str, Metric] = METRICS | LINE_METRICS | CORRECTED
+LINES: dict[str, Metric] = LINE_METRICS | MOBILITY
+SET_METRICS: dict[str, Metric] = METRICS | LINES | CORRECTED
+# Metrics that a daily profile alone may do well in, and those that need place and hour together.
+EVERYDAY = {name: LINES[name] for name in ("departure_error", "departure_emd")}
+LINKED = {name: LINES[name] for name in ("spacetime_query_error", "period_origin_error")}
 ALL_METRICS: dict[str, Metric] = SET_METRICS | STREAM_METRICS
 
 
@@ -59,10 +64,12 @@ class References:
         return replace(self, queries=LineQueries.draw(rng, self.real.traces, self.real.summary.scale))
 
     def lines(
-        self, other: Measured, *, fixes: bool = False, metrics: Mapping[str, Metric] = LINE_METRICS
+        self, other: Measured, *, fixes: bool = False, metrics: Mapping[str, Metric] = LINES
     ) -> dict[str, float]:
         """Return the metrics of lines, with NaN for metrics that do not apply."""
-        pair = LinePair(self.real.traces, other.traces, self.queries, fixes, self.real.use, other.use)
+        real = self.real
+        sides = (real.use, other.use, real.habits, other.habits)
+        pair = LinePair(real.traces, other.traces, self.queries, fixes, *sides)
         return _values(metrics, pair)
 
     def once(self, other: Measured) -> dict[str, float]:
@@ -82,13 +89,12 @@ class References:
         """
         blind = self.once(walks)
         beside = [{name: self.once(control) for name, control in each.items()} for each in controls]
-        everyday = self.lines(replace(self.real, traces=self.real.traces.leaving(DAY_PROFILE)))
+        everyday = replace(self.real, traces=self.real.traces.leaving(DAY_PROFILE))
+        profile = self.lines(everyday, metrics=EVERYDAY)
         for others, item in zip(beside, synthetic, strict=True):
-            others[PUBLIC_PROFILE] = {"departure_error": everyday["departure_error"]}
-            apart = self.lines(replace(item, traces=item.traces.unlinked()))
-            others[INDEPENDENT] = {
-                name: apart[name] for name in ("spacetime_query_error", "period_origin_error")
-            }
+            others[PUBLIC_PROFILE] = profile
+            apart = replace(item, traces=item.traces.unlinked())
+            others[INDEPENDENT] = self.lines(apart, metrics=LINKED)
         scores = [[self.lines(item)] for item in synthetic]
         floors = {size: [self.lines(item, fixes=True)] for size, item in self.again.items()}
         for number in range(repeat):

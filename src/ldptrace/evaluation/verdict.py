@@ -17,6 +17,8 @@ GRADES = (
     (0.5, "a rough likeness of"),
 )
 CLOSE = 0.9
+# Where a use has the answer `no`, a set is called no better than this, and where half of the uses have, far off.
+AT_MOST = 0.75
 # What people do with trips, and the metrics that say whether a set will do; the nine cover the first four.
 USES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
@@ -24,7 +26,11 @@ USES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "maps of demand, busiest places",
         ("density_error", "query_error", "hotspot_query_error", "kendall_tau"),
     ),
-    ("From where to where", "origin-destination matrices", ("trip_error", "od_error_12")),
+    (
+        "From where to where",
+        "origin-destination matrices",
+        ("trip_error", "od_error_12", "common_part_of_commuters"),
+    ),
     ("How far they go", "distances travelled", ("length_error", "diameter_error")),
     ("Frequent routes", "corridors that many take", ("pattern_f1", "pattern_error")),
     (
@@ -43,7 +49,8 @@ USES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("stream_density_error", "stream_transition_error", "stream_query_error", "stream_pattern_f1"),
     ),
 )
-ANSWERS = ((0.9, "yes"), (0.75, "roughly"), (0.0, "no"))
+# The least place of the middle metric of a use, and of its weakest metric, for each answer.
+ANSWERS = ((0.9, 0.75, "yes"), (0.75, 0.5, "roughly"), (0.0, 0.0, "no"))
 UNEQUAL = 0.01
 
 
@@ -52,6 +59,11 @@ def judged(document: Document) -> Document:
     `place`, that of the map alone and whether it is `best`; of the whole the verdicts and the uses."""
     fair = on_common_scale(document)
     sets = [dict(item) for item in fair["sets"]]
+    judgement = {
+        "verdicts": [verdict(item) for item in sets],
+        "uses": uses(sets),
+        "map_remark": map_remark(sets),
+    }
     for kind in ("metrics", "corrected"):
         marks = {name: best([item[kind][name] for item in sets]) for name in (sets[0][kind] if sets else ())}
         for number, item in enumerate(sets):
@@ -59,13 +71,7 @@ def judged(document: Document) -> Document:
                 name: entry | _mark(entry) | {"best": marks[name][number]}
                 for name, entry in item[kind].items()
             }
-    return fair | {
-        "sets": sets,
-        "unequal": is_unequal(document),
-        "verdicts": [verdict(item) for item in sets],
-        "uses": uses(sets),
-        "map_remark": map_remark(sets),
-    }
+    return fair | {"sets": sets, "unequal": is_unequal(document), **judgement}
 
 
 def _mark(entry: Document) -> Document:
@@ -129,68 +135,74 @@ def best(entries: Sequence[Document]) -> list[bool]:
 
 
 def verdict(item: Document) -> str:
-    """Sum up the nine metrics of a set in one sentence.
+    """Sum up a set in one sentence: how near the nine metrics come in the middle, which is the weakest, and what the
+    set is not good enough for.
 
     >>> one = {"level": "global", "title": "Trip error", "goal": "min", "floor": 0.0, "uniform": 1.0}
-    >>> verdict({"name": "ours", "metrics": {"a": one | {"value": 0.02}, "b": one | {"value": 0.2}}})
+    >>> verdict({"name": "ours", "metrics": {"trip_error": one | {"value": 0.02}, "b": one | {"value": 0.2}}})
     ... # doctest: +ELLIPSIS
     'ours is a fair likeness of the real set: 1 of 2 metrics are nearly perfect; the weakest is trip ...'
     """
     known = _places(item)
     if not known:
         return f"{item['name']} cannot be judged: the real set is too small."
+    answers = {use["title"]: use["answers"][0] for use in uses([item])}
+    missed = [f"{title[0].lower()}{title[1:]}" for title, answer in answers.items() if answer == "no"]
     middle = median(place for place, _ in known)
-    grade = next((words for least, words in GRADES if middle >= least), "far from")
-    good = sum(place >= CLOSE for place, _ in known)
-    weakest, title = min(known)
-    name = title if title.startswith("Kendall") else title[0].lower() + title[1:]
-    share = (
-        "no better than random"
-        if weakest <= 0
-        else f"{100 * weakest:.0f} % of the way from random to perfect"
+    if 2 * len(missed) >= max(len(answers), 1):
+        middle = 0.0
+    grade = next(
+        (words for least, words in GRADES if middle >= least and (not missed or least < AT_MOST)), "far from"
     )
-    tail = f"; the weakest is {name}, {share}" if good < len(known) else ""
+    good = sum(place >= CLOSE for place, _ in known)
+    tail = f"; the weakest is {_weakness(*min(known))}" if good < len(known) else ""
+    tail += f"; not good enough for: {', '.join(missed)}" if missed else ""
     return f"{item['name']} is {grade} the real set: {good} of {len(known)} metrics are nearly perfect{tail}."
 
 
-def uses(sets: Sequence[Document]) -> list[dict[str, Any]]:
-    """Return what the sets may be used for: for each use the answer of each set, and where the map alone stands.
+def _weakness(place: float, title: str) -> str:
+    """Return a metric and how good it is, for the inside of a sentence."""
+    name = title if title.startswith("Kendall") else title[0].lower() + title[1:]
+    if place <= 0:
+        return f"{name}, no better than random"
+    return f"{name}, {100 * place:.0f} % of the way from random to perfect"
 
-    The answer is that of the median of the use's metrics: `yes` from 90 % of the way from random to perfect on,
-    `roughly` from 75 % on, else `no`. A use of which nothing was measured is not there.
+
+def uses(sets: Sequence[Document]) -> list[dict[str, Any]]:
+    """Return what the sets may be used for: for each use the answer of each set, where its middle metric stands, which
+    metric is the weakest, and where the map alone stands.
+
+    The answer is `yes` if the middle metric is at least 90 % of the way from random to perfect and the weakest at least
+    75 %, `roughly` for 75 % and 50 %, else `no`. A use of which nothing was measured is not there.
     """
     found = []
     for title, example, names in USES:
-        places = [_middle(item["metrics"], names) for item in sets]
-        if all(place is None for place in places):
+        places = [_places(item, names) for item in sets]
+        if not any(places):
             continue
+        alone = _places(sets[0], names, "map_alone")
         found.append(
             {
                 "title": title,
                 "example": example,
-                "places": places,
-                "alone": _middle(sets[0]["metrics"], names, "map_alone"),
-                "answers": [_answer(place) for place in places],
+                "places": [_middle(known) for known in places],
+                "weakest": [_weakness(*min(known)) if known else None for known in places],
+                "alone": _middle(alone),
+                "answers": [_answer(known) for known in places],
             }
         )
     return found
 
 
-def _middle(
-    metrics: Mapping[str, Document], names: Sequence[str], control: str | None = None
-) -> float | None:
-    places = []
-    for entry in (metrics[name] for name in names if name in metrics):
-        if control is None:
-            places.append(position(entry))
-        elif (entry.get("controls") or {}).get(control) is not None:
-            places.append(position(entry, entry["controls"][control]))
-    known = [place for place in places if place is not None]
-    return median(known) if known else None
+def _middle(known: Sequence[tuple[float, str]]) -> float | None:
+    return median(place for place, _ in known) if known else None
 
 
-def _answer(place: float | None) -> str:
-    return "–" if place is None else next(word for least, word in ANSWERS if place >= least)
+def _answer(known: Sequence[tuple[float, str]]) -> str:
+    if not known:
+        return "–"
+    middle, least = median(place for place, _ in known), min(known)[0]
+    return next(word for most, some, word in ANSWERS if middle >= most and least >= some)
 
 
 def map_remark(sets: Sequence[Document]) -> str | None:
@@ -211,8 +223,17 @@ def map_remark(sets: Sequence[Document]) -> str | None:
     return f"The map alone, without any report, reaches {middle}; {', '.join(beaten)}."
 
 
-def _places(item: Document) -> list[tuple[float, str]]:
-    places = [
-        (position(entry), entry["title"]) for entry in item["metrics"].values() if entry["level"] in NINE
-    ]
+def _places(
+    item: Document, names: Sequence[str] | None = None, control: str | None = None
+) -> list[tuple[float, str]]:
+    """Return where the metrics of these names, or the nine, stand between random and perfect, with their titles; or
+    where a control stands."""
+    metrics: Mapping[str, Document] = item["metrics"]
+    places = []
+    for name, entry in metrics.items():
+        if entry["level"] not in NINE if names is None else name not in names:
+            continue
+        value = None if control is None else (entry.get("controls") or {}).get(control)
+        if control is None or value is not None:
+            places.append((position(entry, value), entry["title"]))
     return [(place, title) for place, title in places if place is not None]

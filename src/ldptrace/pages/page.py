@@ -24,8 +24,11 @@ LEVELS = {
     "semantic": "Semantic level: frequent routes",
     "street": "",
     "time": "",
+    "mobility": "In general",
+    "difftraj": "DiffTraj’s four metrics, on 16 × 16 cells",
     "stream": "",
 }
+NINE = ("global", "trajectory", "semantic")
 # Sets whose map stands at the top; the others are further down.
 BESIDE = 3
 
@@ -56,9 +59,8 @@ def page(document: Document) -> str:
         controls=document["controls"],
         symbol=drawings.street_symbol(document["streets"], frame.ratio) if frame.streets else "",
         trips_drawn=[figure for figure in drawn if figure not in beside[: BESIDE + 1]],
-        nine=[
-            {"title": LEVELS[level], "rows": levels[level]} for level in ("global", "trajectory", "semantic")
-        ],
+        nine=[{"title": LEVELS[level], "rows": levels[level]} for level in NINE],
+        mobility=[{"title": LEVELS[level], "rows": levels[level]} for level in ("mobility", "difftraj")],
         street_rows=levels["street"],
         time_rows=levels["time"],
         stream_rows=levels["stream"],
@@ -378,8 +380,10 @@ def _style(number: int) -> str:
 
 
 def _number(value: float | None) -> str:
-    """Write four decimals, or a dash where there is no value."""
-    return "–" if value is None else f"{value:.4f}"
+    """Write four decimals, or one of a large number, or a dash where there is no value."""
+    if value is None:
+        return "–"
+    return f"{value:.4f}" if abs(value) < 100 else f"{value:,.1f}"
 
 
 @cache
