@@ -29,12 +29,12 @@ from pathlib import Path
 
 from ldptrace.curator.facts import Facts
 from ldptrace.server import campaigns
-from ldptrace.server.campaigns import Numbers, Terms
 from ldptrace.server.fleet import Faults, Fleet, Playing, city_trips
 from ldptrace.server.registry import find
 from ldptrace.server.standing_fleet import Rhythm, StandingOutcome, run_standing_fleet
 from ldptrace.server.storage import Database, open_database
 from ldptrace.server.tallies import counts_of
+from ldptrace.server.terms import Numbers, Terms
 from ldptrace.server.views import releases_of
 from ldptrace.web.clock import TrialClock
 

@@ -24,11 +24,11 @@ from ldptrace.device import Ledger, Recording, Reporter
 from ldptrace.device.storage import MemoryFile
 from ldptrace.protocol.plan import Plan
 from ldptrace.server import campaigns, releases, schedule, series, views
-from ldptrace.server.campaigns import Numbers, Terms
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.fleet import city_trips, points_of
 from ldptrace.server.registry import audit_log, find
 from ldptrace.server.storage import Database, open_database
+from ldptrace.server.terms import Numbers, Terms
 
 WEEK = 7 * 86_400
 NAME = "year"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ldptrace.protocol.words import promise
-from ldptrace.server.registry import About, Campaign, Schedule
+from ldptrace.server.registry import Campaign
+from ldptrace.server.terms import About, Schedule
 from server_kit import SINGLE
 
 CAMPAIGN = Campaign(

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from ldptrace.device import Reporter
+from ldptrace.options import from_options
 from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Ask, CampaignName, Plan, Round
@@ -31,11 +32,10 @@ from ldptrace.protocol.randomizers import GRR
 from ldptrace.protocol.reports import Report, plan_prefix
 from ldptrace.server import campaigns, registry, releases, tallies, tokens, views
 from ldptrace.server.app import create_app
-from ldptrace.server.campaigns import Numbers, Terms
 from ldptrace.server.counting import Counter, Submission
-from ldptrace.server.registry import About, Schedule
 from ldptrace.server.state import State
 from ldptrace.server.storage import Database, open_database
+from ldptrace.server.terms import Terms
 from ldptrace.web.limits import Settings
 from ldptrace.web.problems import Refused, ServerProblem
 from ports_kit import free_port
@@ -110,11 +110,8 @@ def drawn(plan: Plan, count: int) -> list[bytes]:
 
 
 def terms(**options: Any) -> Terms:
-    """What is about a campaign besides its plan, by the names of its parts."""
-    parts = (About, Numbers, Schedule)
-    return Terms(
-        *(part(**{f.name: options[f.name] for f in fields(part) if f.name in options}) for part in parts)
-    )
+    """What is stated about a campaign besides its plan, by name."""
+    return from_options(Terms, options)
 
 
 def opened(database: Database, name: str, plan: Plan, **options: Any) -> Plan:

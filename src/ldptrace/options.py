@@ -77,9 +77,10 @@ def settle(record: Any) -> None:
             value = found.parse(value)
         elif all(map(_is_simple, kinds)) and not any(_fits(value, kind) for kind in kinds):
             raise InputError(f"{entry.name} must be {_allowed(kinds)}, got {str(value)[:80]!r}")
-        if found.below is not None and not (found.above or 0) < value < found.below:
+        low = found.above or 0 if found.least is None else found.least
+        if found.below is not None and not (value < found.below and (value > low or value == found.least)):
             raise InputError(
-                f"{entry.name} must be between {found.above or 0:g} and {found.below:g}, got {str(value)[:80]}"
+                f"{entry.name} must be between {low:g} and {found.below:g}, got {str(value)[:80]}"
             )
         if found.least is not None and not value >= found.least:
             raise InputError(f"{entry.name} must be at least {found.least:g}, got {value}")
@@ -90,14 +91,12 @@ def settle(record: Any) -> None:
 
 
 def decoded(record: Callable[..., Made], data: Mapping[str, Any], what: str = "key") -> Made:
-    """Make a record from the values of a request or of `--option`. An unknown or a missing name is an error."""
-    known = {entry.name: entry for entry in fields(record)}  # type: ignore[arg-type]
-    for name in sorted(data.keys() - known.keys()):
+    """Make a record, and the records in it, from the values of a request or of `--option`. An unknown or a missing name
+    is an error."""
+    known = {entry.name for entry, _ in options_in(record)}
+    for name in sorted(data.keys() - known):
         raise InputError(f"there is no {what} {name[:80]!r}; known are {', '.join(sorted(known))}")
-    for name, entry in known.items():
-        if name not in data and entry.default is MISSING and entry.default_factory is MISSING:
-            raise InputError(f"{name} is missing")
-    return record(**data)
+    return from_options(record, data)
 
 
 def chosen(name: str, record: Callable[..., Made], given: Mapping[str, Any]) -> Made:
@@ -110,26 +109,37 @@ def chosen(name: str, record: Callable[..., Made], given: Mapping[str, Any]) -> 
     return made
 
 
-def options_in(record: type) -> Iterator[tuple[Field[Any], Any]]:
+def options_in(record: Any) -> Iterator[tuple[Field[Any], Any]]:
     """Yield the options of a record with their types, and those of the records in it."""
     hints = _hints(record)
     # Those of a base record come after the record's own.
     for entry in sorted(fields(record), key=lambda entry: entry.kw_only is True):
         if "option" in entry.metadata:
             yield entry, hints[entry.name]
-        elif is_dataclass(kind := hints[entry.name]) and isinstance(kind, type):
-            yield from options_in(kind)
+        elif inner := _record_in(hints[entry.name]):
+            yield from options_in(inner)
 
 
 def from_options(record: Callable[..., Made], given: Mapping[str, Any]) -> Made:
-    """Make a record from its options, and the records in it from theirs. Omitted options have their defaults."""
+    """Make a record from its options, and the records in it from theirs. Omitted options have their defaults; a record
+    that may be None is made where an option is given that no other record has."""
     hints, values = _hints(record), {}
+    inner = {
+        entry.name: (found, {option.name for option, _ in options_in(found)})
+        for entry in fields(record)  # type: ignore[arg-type]
+        if "option" not in entry.metadata and (found := _record_in(hints[entry.name]))
+    }
     for entry in fields(record):  # type: ignore[arg-type]
-        if "option" in entry.metadata:
+        if entry.name in inner:
+            found, own = inner[entry.name]
+            others = set[str]().union(*(names for name, (_, names) in inner.items() if name != entry.name))
+            if found is hints[entry.name] or given.keys() & (own - others):
+                values[entry.name] = from_options(found, given)
+        elif "option" in entry.metadata:
             if entry.name in given:
                 values[entry.name] = given[entry.name]
-        elif is_dataclass(kind := hints[entry.name]) and isinstance(kind, type):
-            values[entry.name] = from_options(kind, given)
+            elif entry.default is MISSING:
+                raise InputError(f"{entry.name} is missing")
     return record(**values)
 
 
@@ -146,6 +156,11 @@ def kinds_of(kind: Any) -> tuple[Any, ...]:
     (<class 'int'>, <class 'NoneType'>)
     """
     return get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+
+
+def _record_in(kind: Any) -> Any:
+    """Return the record that a field holds, which may also be None."""
+    return next((one for one in kinds_of(kind) if is_dataclass(one) and isinstance(one, type)), None)
 
 
 @cache

@@ -79,10 +79,9 @@ def test_what_cannot_be_a_campaign(database: Database) -> None:
     for name in ("", "-a", "a-", "A", "a/b", "..", "a" * 65, "ä"):
         with pytest.raises(InputError, match="named with"):
             campaigns.create(database, name, PLAIN, actor="me")
-    with pytest.raises(InputError, match="smallest number"):
-        campaigns.create(database, "a", PLAIN, terms(min_reports=0), actor="me")
-    with pytest.raises(InputError, match="title"):
-        campaigns.create(database, "a", PLAIN, terms(title="x\n"), actor="me")
+    for opens, until in ((5, 5), (6, 5)):
+        with pytest.raises(InputError, match="closes after it opens"):
+            campaigns.create(database, "a", PLAIN, terms(opens=opens, until=until), actor="me")
     unpadded = Plan.paper(GRID, 1, method="paper-unpadded").paper_second_round(4)
     with pytest.raises(PlanRefused):
         campaigns.create(database, "a", unpadded, actor="me")

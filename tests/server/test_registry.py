@@ -4,11 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from ldptrace.errors import InputError
 from ldptrace.server import campaigns, registry
 from ldptrace.server.registry import (
-    About,
-    Schedule,
     all_campaigns,
     audit_log,
     find,
@@ -19,36 +16,6 @@ from ldptrace.server.registry import (
 from ldptrace.server.storage import Database, open_database
 from ldptrace.web.problems import Refused, ServerProblem
 from server_kit import SINGLE, of, terms
-
-
-@pytest.mark.parametrize(
-    "about",
-    [
-        About(title="x" * 201),
-        About(organiser="a\nb"),
-        About(contact="\0"),
-        About(notice="a\x07b"),
-        About(notice="x" * 20_001),
-    ],
-)
-def test_what_cannot_be_shown_is_refused(about: About) -> None:
-    with pytest.raises(InputError, match="printable characters"):
-        about.check()
-
-
-def test_a_notice_has_paragraphs() -> None:
-    About("Trips", "The town", "trips@town.example", "One.\n\nTwo.").check()
-
-
-@pytest.mark.parametrize(("opens", "until"), [(-1, None), (None, 10**12), (5, 5), (6, 5)])
-def test_times_that_are_no_schedule(opens: int | None, until: int | None) -> None:
-    with pytest.raises(InputError):
-        Schedule(opens, until).check()
-
-
-def test_a_schedule_may_be_open() -> None:
-    for schedule in (Schedule(), Schedule(5), Schedule(None, 5), Schedule(5, 6)):
-        schedule.check()
 
 
 def test_campaigns_are_found_by_name(database: Database) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from time import time as now
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -15,42 +16,24 @@ from ldptrace.cli.options import with_options
 from ldptrace.cli.serve import DatabaseOption, DataOption, database_of
 from ldptrace.curator.facts import Facts
 from ldptrace.errors import InputError
+from ldptrace.server.terms import Terms
+
+if TYPE_CHECKING:
+    from ldptrace.server.views import Overview, Predicted, RoundReports
 
 # Windows that are shown of a standing campaign.
 NEWEST = 4
 
 
-@with_options(partial=("facts",), facts=Facts)
+@with_options(partial=("facts",), facts=Facts, terms=Terms)
 def create(
     name: NameArgument,
     facts: dict[str, Any],
+    terms: Terms,
     plan: Path | None = typer.Option(
         None,
         help="File of the plan of the collection; without this file, the command makes a plan from --users, "
         "--epsilon, --bounds and further options.",
-    ),
-    title: str = typer.Option("", help="Title of the page that contributors see."),
-    organiser: str = typer.Option(
-        "", help="Name of the organisation that runs the campaign, as contributors see it."
-    ),
-    contact: str = typer.Option("", help="E-mail address to which contributors can send questions."),
-    notice: Path | None = typer.Option(None, help="Privacy notice: a text file, or a web address."),
-    opens: str | None = typer.Option(
-        None, metavar="TIME", help="Time at which the server opens the campaign, such as 2027-03-01."
-    ),
-    until: str | None = typer.Option(
-        None,
-        metavar="TIME",
-        help="Time at which the server closes the campaign; a date means the end of that day in UTC.",
-    ),
-    min_reports: int = typer.Option(
-        1_000,
-        min=1,
-        help="Smallest number of reports for which estimates are shown and released; below it, the server shows only "
-        "how many reports arrived.",
-    ),
-    max_reports: int = typer.Option(
-        100_000_000, min=1, help="Largest number of reports that the server counts in a round."
     ),
     roads: Path | None = typer.Option(None, help="Public road network; synthetic trips follow its streets."),
     data: DataOption = None,
@@ -60,10 +43,7 @@ def create(
     from ldptrace.options import decoded
     from ldptrace.protocol.plan import Plan
     from ldptrace.server import campaigns, releases
-    from ldptrace.server.registry import About, Schedule
-    from ldptrace.web.clock import moment
 
-    users = facts.get("users")
     if plan is not None:
         for told in facts.keys() - {"users"}:
             raise InputError(
@@ -76,15 +56,7 @@ def create(
     else:
         chosen = decoded(Facts, {"for_map": roads is not None} | facts).campaign_plan()
     network = {} if roads is None else _network_files(roads)
-    terms = campaigns.Terms(
-        About(
-            title, organiser, contact, "" if notice is None else notice.read_text(encoding="utf-8").strip()
-        ),
-        campaigns.Numbers(min_reports, max_reports, users),
-        Schedule(
-            None if opens is None else moment(opens), None if until is None else moment(until, end=True)
-        ),
-    )
+    terms = replace(terms, about=replace(terms.about, notice=_notice(terms.about.notice)))
     campaigns.check_new(name, chosen, terms)
     store = database_of(data, database, new=True)
     made = campaigns.create(store, name, chosen, terms, actor=actor())
@@ -99,6 +71,13 @@ def create(
             f"the id of the plan is {made.plan.id}; the private key stays in the database and its backups. Make a "
             f"token for the shuffler: ldptrace campaign token {name} --scope shuffle"
         )
+
+
+def _notice(given: str) -> str:
+    """Return a privacy notice: a web address, or the text in a file."""
+    if not given or given.startswith(("https://", "http://")):
+        return given
+    return Path(given).read_text(encoding="utf-8").strip()
 
 
 def _network_files(path: Path) -> dict[str, bytes]:
@@ -166,7 +145,7 @@ def show(
     _errors(shown["predicted"], shown["reports"])
 
 
-def _facts(shown: dict[str, Any]) -> None:
+def _facts(shown: Overview) -> None:
     """Print the facts about a campaign and its state, line by line."""
     from ldptrace.protocol.units import duration_words
     from ldptrace.server.registry import shown as time_shown
@@ -179,7 +158,7 @@ def _facts(shown: dict[str, Any]) -> None:
             ("windows", f"every {duration_words(standing['every'])}, lifetime {standing['lifetime']}")
         )
     lines += [(key, shown[key]) for key in ("organiser", "contact") if shown[key]]
-    lines += [(key, time_shown(shown[key])) for key in ("opens", "until") if shown[key] is not None]
+    lines += [(key, time_shown(at)) for key in ("opens", "until") if (at := shown[key]) is not None]
     lines.append(("reports", f"{shown['reports']:,} counted, {shown['min_reports']:,} needed"))
     if standing:
         lines += [("window", text) for text in _windows(shown)]
@@ -195,7 +174,7 @@ def _facts(shown: dict[str, Any]) -> None:
         typer.echo(f"{key:<10}{text}")
 
 
-def _batches(shown: dict[str, Any]) -> list[tuple[str, str]]:
+def _batches(shown: Overview) -> list[tuple[str, str]]:
     """Return the shuffler of a campaign, both promises, and the newest batches with what they achieve."""
     shuffled = shown["shuffled"]
     if shuffled is None:
@@ -222,24 +201,24 @@ def _batches(shown: dict[str, Any]) -> list[tuple[str, str]]:
     return lines
 
 
-def _windows(shown: dict[str, Any]) -> list[str]:
+def _windows(shown: Overview) -> list[str]:
     """Return the newest windows of a standing campaign: start, number of reports, and state of the release."""
     from ldptrace.server.registry import shown as time_shown
 
     released = {one["round"]: one["state"] for one in shown["releases"]}
     several = len({one["plan"] for one in shown["round_reports"]}) > 1
 
-    def line(one: dict[str, Any]) -> str:
+    def line(one: RoundReports) -> str:
         too_few = one["state"] == "closed" and one["reports"] < shown["min_reports"]
         release = "too few for a release" if too_few else f"release {released.get(one['round'], 'not begun')}"
         plan = f" by plan {one['plan'][:12]}" if several else ""
         reports = f"{one['reports']:,} report{'' if one['reports'] == 1 else 's'}"
-        return f"from {time_shown(one['begin'])}{plan}: {reports}, {one['state']}, {release}"
+        return f"from {time_shown(one['begin'] or 0)}{plan}: {reports}, {one['state']}, {release}"
 
     return [line(one) for one in shown["round_reports"][-NEWEST:]]
 
 
-def _errors(predicted: list[dict[str, Any]], reports: int) -> None:
+def _errors(predicted: list[Predicted], reports: int) -> None:
     """Print a table of predicted standard errors: a row for each question, and a column for each number of reports."""
     from rich.table import Table
 

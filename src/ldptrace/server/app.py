@@ -1,75 +1,73 @@
-"""The ASGI application: paths and their handlers. `openapi.json` describes all paths."""
+"""The ASGI application: the requests of the HTTP interface and the pages."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
-from pathlib import Path
+from typing import Any, Literal, TypedDict
 
 from starlette.applications import Starlette
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from ldptrace.server import devices, operators, pages, shufflers
+from ldptrace.server import devices, interface, operators, pages
+from ldptrace.server.interface import Call, Operation, operation
 from ldptrace.server.state import State
 from ldptrace.server.storage import Database
-from ldptrace.web.answers import JsonAnswer
-from ldptrace.web.app import Endpoint, healthz, make_app
+from ldptrace.web.app import Endpoint, make_app
 from ldptrace.web.limits import Settings
 from ldptrace.web.problems import Refused, ServerProblem
 
 
-async def readyz(request: Request) -> Response:
-    """The process can count reports: compiled, and the database answers."""
-    state = State.of(request)
-    if not state.ready:
-        raise Refused(ServerProblem.BUSY, "the server is starting")
-    await state.read(lambda session: session.row("SELECT 1"))
-    return JsonAnswer({"status": "ready"})
+class Health(TypedDict):
+    """The server runs."""
+
+    status: Literal["ok"]
 
 
-@cache
-def openapi_text() -> bytes:
-    return (Path(__file__).parent / "openapi.json").read_bytes()
+class Readiness(TypedDict):
+    """The server can count reports."""
+
+    status: Literal["ready"]
 
 
-async def openapi(request: Request) -> Response:
+@operation("GET", "/v1/openapi.json", gives=dict[str, Any], answer="The OpenAPI document.")
+async def openapi(call: Call) -> Response:
+    """Return the OpenAPI document."""
     return Response(openapi_text(), media_type="application/json")
 
 
-ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
-    # The one that is asked most comes first.
-    ("POST", "/v1/campaigns/{name}/reports", devices.reports),
-    ("GET", "/v1/campaigns/{name}/plan", devices.plan),
-    ("GET", "/v1/campaigns/{name}/words", devices.words),
-    ("GET", "/v1/campaigns/{name}/streets", devices.streets),
-    ("PUT", "/v1/campaigns/{name}/plans/{plan}/batch", shufflers.batch),
-    ("PUT", "/v1/campaigns/{name}/plans/{plan}/windows/{window:window}/batch", shufflers.batch),
-    ("GET", "/v1/campaigns/{name}", devices.show_campaign),
-    ("GET", "/v1/campaigns", devices.list_campaigns),
-    ("GET", "/v1/operator/campaigns", operators.index),
-    ("POST", "/v1/operator/campaigns", operators.create),
-    ("GET", "/v1/operator/campaigns/{name}", operators.show),
-    ("DELETE", "/v1/operator/campaigns/{name}", operators.delete),
-    ("POST", "/v1/operator/campaigns/{name}/open", operators.open_round),
-    ("POST", "/v1/operator/campaigns/{name}/close", operators.close_round),
-    ("POST", "/v1/operator/campaigns/{name}/plan", operators.change_plan),
-    ("POST", "/v1/operator/campaigns/{name}/publish", operators.publish),
-    ("GET", "/v1/operator/campaigns/{name}/tallies/{round:number}", operators.tallies),
-    ("GET", "/v1/operator/campaigns/{name}/estimates", operators.estimates),
-    ("GET", "/v1/operator/campaigns/{name}/series", operators.series),
-    ("GET", "/v1/operator/campaigns/{name}/travellers", operators.travellers),
-    ("GET", "/v1/operator/campaigns/{name}/files/{file}", operators.download),
-    ("GET", "/v1/operator/campaigns/{name}/rounds/{round:number}/files/{file}", operators.window_file),
-    ("PUT", "/v1/operator/campaigns/{name}/roads/{file}", operators.roads),
-    ("GET", "/v1/operator/audit", operators.audit),
-    ("GET", "/v1/openapi.json", openapi),
-    ("GET", "/metrics", operators.metrics),
-    ("GET", "/healthz", healthz),
-    ("GET", "/readyz", readyz),
+@operation("GET", "/metrics", scope="read", gives={"text/plain": str}, answer="Prometheus text format 0.0.4.")
+async def metrics(call: Call) -> Response:
+    """Return numbers for Prometheus."""
+    text = call.state.metrics.text(call.state.intake.waiting)
+    return Response(text, media_type="text/plain; version=0.0.4")
+
+
+@operation("GET", "/healthz")
+async def healthz(call: Call) -> Health:
+    """Tell whether the server runs."""
+    return {"status": "ok"}
+
+
+@operation("GET", "/readyz")
+async def readyz(call: Call) -> Readiness:
+    """Tell whether the server can count reports: its code is compiled, and the database answers."""
+    if not call.state.ready:
+        raise Refused(ServerProblem.BUSY, "the server is starting")
+    await call.state.read(lambda session: session.row("SELECT 1"))
+    return {"status": "ready"}
+
+
+# In the order in which an address is looked up: reports, which are sent most, come first.
+OPERATIONS = (
+    *(one for module in (devices, operators) for one in vars(module).values() if isinstance(one, Operation)),
+    *(openapi, metrics, healthz, readyz),
+)
+PAGES: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/", pages.home),
     ("GET", "/operate", pages.operator),
     ("GET", "/c/{name}", pages.contributor),
@@ -81,6 +79,13 @@ ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/c/{name}/release/{file}", pages.released_file),
     ("GET", "/assets/{path:path}", pages.asset),
 )
+ROUTES = (*((one.method, one.path, one.endpoint) for one in OPERATIONS), *PAGES)
+
+
+@cache
+def openapi_text() -> bytes:
+    """Return the OpenAPI document as JSON."""
+    return json.dumps(interface.openapi(OPERATIONS), indent=1).encode()
 
 
 def create_app(database: Database, settings: Settings | None = None) -> ASGIApp:

@@ -6,58 +6,24 @@ who called it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from ldptrace.curator import Tally
 from ldptrace.curator.opening import CuratorKey
 from ldptrace.errors import InputError
 from ldptrace.models.lengths import length_quantile
 from ldptrace.protocol.plan import CampaignName, Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
-from ldptrace.server.registry import About, Campaign, Schedule, find, is_name, note
+from ldptrace.server.registry import Campaign, find, is_name, note
 from ldptrace.server.seen import erase, rewrite, settle_all
 from ldptrace.server.storage import Database, Session
 from ldptrace.server.storage.schema import OF_CAMPAIGN, OF_ROUND
 from ldptrace.server.tallies import estimates_of, tallies_of
+from ldptrace.server.terms import Terms
 from ldptrace.server.windows import begin_round
 from ldptrace.web.problems import Refused, ServerProblem, wrong_state
 
-MIN_REPORTS = 1_000
-MAX_REPORTS = 100_000_000
-MOST_REPORTS = 2**53
 QUANTILE = 0.9
 # The method whose second round is not private.
 UNPADDED = "paper-unpadded"
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """The smallest number of reports before estimates are shown, the largest number that is counted, and the expected
-    number."""
-
-    min_reports: int = MIN_REPORTS
-    max_reports: int = MAX_REPORTS
-    users: int | None = None
-
-    def check(self) -> None:
-        if self.max_reports > MOST_REPORTS:
-            raise InputError(
-                f"the largest number of reports is at most 2^53, got {str(self.max_reports)[:40]}"
-            )
-        if not 1 <= self.min_reports <= self.max_reports:
-            raise InputError(
-                f"the smallest number of reports must be from 1 to the largest, {self.max_reports:,}, "
-                f"got {self.min_reports:,}"
-            )
-
-
-@dataclass(frozen=True)
-class Terms:
-    """Everything about a campaign besides its plan."""
-
-    about: About = field(default_factory=About)
-    numbers: Numbers = field(default_factory=Numbers)
-    schedule: Schedule = field(default_factory=Schedule)
 
 
 def create(database: Database, name: str, plan: Plan, terms: Terms | None = None, *, actor: str) -> Campaign:
@@ -100,9 +66,9 @@ def check_new(name: str, plan: Plan, terms: Terms) -> None:
         raise InputError(
             f"a campaign is named with up to 64 small letters, digits and hyphens, got {name[:80]!r}"
         )
-    terms.about.check()
-    terms.numbers.check()
-    terms.schedule.check()
+    opens, until = terms.schedule.opens, terms.schedule.until
+    if opens is not None and until is not None and until <= opens:
+        raise InputError("a campaign closes after it opens")
     if not plan.is_private or plan.method == UNPADDED:
         raise PlanRefused(Problem.PLAN_NOT_PRIVATE)
     if plan.shuffled is not None and plan.campaign is not None:

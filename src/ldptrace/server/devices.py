@@ -1,32 +1,40 @@
-"""The HTTP interface for devices: the campaign, its plan, and the intake of reports."""
+"""The HTTP interface for devices and shufflers: campaigns, their plans, and the intake of reports and batches."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import re
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Annotated, Any, NotRequired, TypedDict
 
-from starlette.requests import Request
 from starlette.responses import Response
 
 from ldptrace.device.explanation import explain_asking
+from ldptrace.options import decoded, option, settle
+from ldptrace.protocol.limits import MAX_BATCH
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.words import asked_words
-from ldptrace.server import views
+from ldptrace.server import batches, views
+from ldptrace.server.batches import Label
 from ldptrace.server.counting import Submission
+from ldptrace.server.interface import AFTER, Call, Parameter, operation
 from ldptrace.server.registry import all_campaigns, find_public, is_name, no_such
 from ldptrace.server.releases import streets_of
 from ldptrace.server.state import State
 from ldptrace.server.storage import Session
-from ldptrace.server.tokens import ADMISSION_LETTERS, admission_hash
+from ldptrace.server.tokens import ADMISSION_LETTERS, SHUFFLE, admission_hash
+from ldptrace.server.views import PublicCampaign
 from ldptrace.web.answers import (
+    BATCH_TYPE,
     PLAN_TYPE,
     REPORTS_TYPE,
-    JsonAnswer,
     expect_type,
     problem_answer,
     read_body,
+    read_json,
 )
 from ldptrace.web.limits import MAX_HEAD
 from ldptrace.web.problems import BY_NUMBER, Refused, ServerProblem, not_found
@@ -37,63 +45,120 @@ ADMISSION = "ldptrace-admission"
 MOST_ADMISSIONS = MAX_HEAD // (ADMISSION_LETTERS + 1)
 # Campaigns in one answer; the rest follow after the last of them.
 LISTED = 1_000
+# Seconds within which a batch must arrive.
+PATIENCE = 600.0
+BASE = "/v1/campaigns"
+ONE = f"{BASE}/{{name}}"
 
 
-async def list_campaigns(request: Request) -> Response:
-    """Campaigns that can be answered now, or could be: those after a name, as many as one answer has."""
-    state, after = State.of(request), State.after(request)
-    found = await state.read(lambda session: all_campaigns(session, after, LISTED + 1, drafts=False))
-    shown = [views.public(one) for one in found[:LISTED]]
-    return JsonAnswer({"campaigns": shown, "more": len(found) > LISTED})
+class Campaigns(TypedDict):
+    """The campaigns that are or were open."""
+
+    campaigns: list[PublicCampaign]
+    more: Annotated[bool, f"Whether there are more: an answer has at most {LISTED:,}."]
 
 
-async def show_campaign(request: Request) -> Response:
-    state, name = State.of(request), request.path_params["name"]
-    return JsonAnswer(await state.read(lambda session: views.public(find_public(session, name))))
+class AskedWords(TypedDict):
+    """A question, and the meaning of its items; null for too many of them."""
+
+    name: str
+    about: str
+    share: int
+    items: list[str] | None
 
 
-async def plan(request: Request) -> Response:
-    """The plan of the newest round, byte for byte as its id says."""
-    state, name = State.of(request), request.path_params["name"]
-    campaign = await state.read(lambda session: find_public(session, name))
-    tag = f'"{campaign.plan_id}"'
-    if tag in re.findall(r'"[0-9a-f]{64}"', request.headers.get("if-none-match", "")):
-        return Response(status_code=304, headers={"etag": tag})
-    return Response(campaign.plan.to_json(), media_type=PLAN_TYPE, headers={"etag": tag})
+class Words(TypedDict):
+    """Sentences that explain the plan, and for each question the meaning of its items."""
+
+    asking: list[str]
+    questions: list[AskedWords]
 
 
-async def words(request: Request) -> Response:
-    """What the newest round asks, and what its items stand for, in words for the person who is asked."""
-    state, name = State.of(request), request.path_params["name"]
-    campaign = await state.read(lambda session: find_public(session, name))
-    number = campaign.plan.place(campaign.round - 1)
-    return Response(_words(campaign.plan, number), media_type="application/json")
+class Streets(TypedDict):
+    """Lines of streets, widest first, and place names with their positions, in whole steps within the bounds."""
+
+    format: str
+    version: int
+    steps: int
+    lines: list[list[list[int]]]
+    names: list[list[Any]]
 
 
-async def streets(request: Request) -> Response:
-    """The streets of the campaign's map as a drawing; without a road network there are none."""
-    state, name = State.of(request), request.path_params["name"]
+class Refusal(TypedDict):
+    """A report of a batch that was not counted."""
 
-    def found(session: Session) -> bytes:
-        find_public(session, name)
-        return streets_of(session, name)
-
-    data = await state.read(found)
-    if not data:
-        raise not_found(f"campaign {name} has no road network")
-    return Response(data, media_type="application/json", headers={"cache-control": "no-cache"})
+    report: Annotated[int, "Position of the report in the batch, from 0."]
+    problem: str
 
 
-@lru_cache(maxsize=16)
-def _words(plan: Plan, number: int) -> bytes:
-    return json.dumps(
-        {"asking": explain_asking(plan, number), "questions": asked_words(plan, number)}
-    ).encode()
+class Counted(TypedDict):
+    """The report is counted. For a batch, the answer lists the reports that are not counted."""
+
+    counted: views.Count
+    problems: list[Refusal]
 
 
-async def reports(request: Request) -> Response:
-    """Count a report or a batch of them; answered when they are on the disk."""
-    state, name = State.of(request), request.path_params["name"]
+class Acknowledged(TypedDict):
+    """The batch is counted, now or before. For a deleted batch, the number of its reports."""
+
+    counted: NotRequired[views.Count]
+    omitted: NotRequired[Annotated[views.Count, "Number of reports that were not counted."]]
+    problems: NotRequired[
+        Annotated[
+            dict[str, int],
+            "Number of omitted reports by problem code; `not-opened`: the seal cannot be opened.",
+        ]
+    ]
+    deleted: NotRequired[views.Count]
+
+
+@dataclass(frozen=True)
+class Deleted:
+    """What a shuffler says of a batch that it deleted."""
+
+    deleted: int = option(
+        help=f"Number of reports of the batch, up to {MAX_BATCH:,}.", least=0, below=MAX_BATCH + 1
+    )
+
+    def __post_init__(self) -> None:
+        settle(self)
+
+
+# Asked most, and therefore the first.
+@operation(
+    *("POST", f"{ONE}/reports"),
+    takes={REPORTS_TYPE: bytes},
+    gives=Counted,
+    parameters=(
+        Parameter(
+            "Ldptrace-Admission",
+            "header",
+            "Admission codes separated by commas, one for each report, if the campaign requires them.",
+            {"type": "string"},
+        ),
+    ),
+    problems=(
+        *(Problem.UNKNOWN_VERSION, Problem.WRONG_SIZE, Problem.UNKNOWN_GROUP, Problem.BAD_PADDING),
+        *(
+            Problem.BAD_PAYLOAD,
+            Problem.WRONG_PLAN,
+            Problem.WRONG_ROUND,
+            Problem.WRONG_WINDOW,
+            Problem.DUPLICATE,
+        ),
+        *(ServerProblem.NOT_OPEN, ServerProblem.ROUND_CLOSED, ServerProblem.CAMPAIGN_FULL),
+        *(ServerProblem.NOT_SHUFFLED, ServerProblem.NOT_ADMITTED, ServerProblem.HEAD_TOO_LARGE),
+        ServerProblem.STOPPING,
+    ),
+)
+async def reports(call: Call) -> Response | Counted:
+    """Count one report or a batch.
+
+    The answer to one report is 200 or a problem. The answer to several reports is 200, with a list of the reports that
+    were not counted; the other reports are counted. The problem `duplicate` means that this report was counted before,
+    so the device need not send it again. The server answers after the reports are stored on disk.
+    """
+    request, state, name = call.request, call.state, call.name
     if not is_name(name):
         raise no_such(name)
     expect_type(request, REPORTS_TYPE)
@@ -105,13 +170,110 @@ async def reports(request: Request) -> Response:
     hashes = tuple(admission_hash(text.strip()) for text in texts)
     # A client that goes away does not take back what it sent.
     codes = await asyncio.shield(state.intake.submit(name, Submission(body, hashes)))
-    if len(codes) == 1:
-        if codes[0]:
-            return problem_answer(BY_NUMBER[int(codes[0])])
-        return JsonAnswer({"counted": 1, "problems": []})
-    problems = [
+    if len(codes) == 1 and codes[0]:
+        return problem_answer(BY_NUMBER[int(codes[0])])
+    problems: list[Refusal] = [
         {"report": place, "problem": BY_NUMBER[number].code}
         for place, number in enumerate(codes.tolist())
         if number
     ]
-    return JsonAnswer({"counted": len(codes) - len(problems), "problems": problems})
+    return {"counted": len(codes) - len(problems), "problems": problems}
+
+
+@operation("GET", BASE, parameters=(AFTER,))
+async def list_campaigns(call: Call) -> Campaigns:
+    """List all campaigns that are or were open."""
+    after = State.after(call.request)
+    found = await call.state.read(lambda session: all_campaigns(session, after, LISTED + 1, drafts=False))
+    return {"campaigns": [views.public(one) for one in found[:LISTED]], "more": len(found) > LISTED}
+
+
+@operation("GET", ONE)
+async def show_campaign(call: Call) -> PublicCampaign:
+    """Return one campaign that is or was open."""
+    return await call.state.read(lambda session: views.public(find_public(session, call.name)))
+
+
+@operation(
+    *("GET", f"{ONE}/plan"),
+    gives={PLAN_TYPE: dict[str, Any]},
+    answer="The plan as a canonical document (protocol/v1/plan.schema.json); its SHA-256 is the plan id and the entity "
+    "tag.",
+    also={304: "The plan has not changed: its id is the entity tag in If-None-Match."},
+    parameters=(Parameter("If-None-Match", "header", "The entity tag of a known plan.", {"type": "string"}),),
+)
+async def plan(call: Call) -> Response:
+    """Return the plan of the newest round."""
+    campaign = await call.state.read(lambda session: find_public(session, call.name))
+    tag = f'"{campaign.plan_id}"'
+    if tag in re.findall(r'"[0-9a-f]{64}"', call.request.headers.get("if-none-match", "")):
+        return Response(status_code=304, headers={"etag": tag})
+    return Response(campaign.plan.to_json(), media_type=PLAN_TYPE, headers={"etag": tag})
+
+
+@operation("GET", f"{ONE}/words", gives=Words)
+async def words(call: Call) -> Response:
+    """Explain the newest plan in words."""
+    campaign = await call.state.read(lambda session: find_public(session, call.name))
+    number = campaign.plan.place(campaign.round - 1)
+    return Response(_words(campaign.plan, number), media_type="application/json")
+
+
+@operation("GET", f"{ONE}/streets", gives=Streets, problems=(ServerProblem.NOT_FOUND,))
+async def streets(call: Call) -> Response:
+    """Return the streets of the campaign as a drawing."""
+
+    def found(session: Session) -> bytes:
+        find_public(session, call.name)
+        return streets_of(session, call.name)
+
+    data = await call.state.read(found)
+    if not data:
+        raise not_found(f"campaign {call.name} has no road network")
+    return Response(data, media_type="application/json", headers={"cache-control": "no-cache"})
+
+
+@lru_cache(maxsize=16)
+def _words(plan: Plan, number: int) -> bytes:
+    return json.dumps(
+        {"asking": explain_asking(plan, number), "questions": asked_words(plan, number)}
+    ).encode()
+
+
+@operation(
+    *("PUT", f"{ONE}/plans/{{plan}}/batch"),
+    scope=SHUFFLE,
+    takes={BATCH_TYPE: bytes, "application/json": Deleted},
+    problems=(
+        *(Problem.WRONG_SIZE, Problem.WRONG_PLAN, Problem.WRONG_WINDOW, ServerProblem.WRONG_STATE),
+        *(ServerProblem.BATCH_TOO_SMALL, ServerProblem.ANOTHER_BATCH, ServerProblem.HEAD_TOO_LARGE),
+    ),
+)
+async def batch(call: Call) -> Acknowledged:
+    """Take the batch of a shuffled plan without time windows.
+
+    For shufflers, with a token of the scope `shuffle`: sealed reports, one after the other, or the number of reports of
+    a batch that was deleted. See section 9 of version 2 of the protocol.
+    """
+    request, state = call.request, call.state
+    label = Label(call.name, request.path_params["plan"], request.path_params.get("window"))
+    answer: Any
+    if request.headers.get("content-type", "").startswith("application/json"):
+        gone = decoded(Deleted, await read_json(request, 1 << 10, state.settings.timeout))
+        answer = await state.call(
+            lambda: batches.note_deleted(state.database, label, gone.deleted, state.clock())
+        )
+        return answer
+    expect_type(request, BATCH_TYPE, "application/json")
+    body = await read_body(request, state.settings.max_upload, PATIENCE, state.uploading)
+    # One at a time, after the uploads before it, in a thread of its own.
+    answer = await state.upload(lambda: batches.count_batch(state.database, label, body, state.clock()))
+    return answer
+
+
+window_batch = replace(
+    batch,
+    path=f"{ONE}/plans/{{plan}}/windows/{{window:window}}/batch",
+    id="windowBatch",
+    summary="Take the batch of one time window of a shuffled plan",
+)

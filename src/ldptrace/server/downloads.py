@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from ldptrace.server import releases
 from ldptrace.server.state import State
 from ldptrace.server.storage import Session
-from ldptrace.web.problems import not_found
+from ldptrace.web.problems import ServerProblem, not_found
+
+# How an operation that sends a file is described.
+FILE: dict[str, Any] = {
+    "gives": {
+        kind.partition(";")[0]: Any for kind in ("application/octet-stream", *releases.MEDIA_TYPES.values())
+    },
+    "answer": "The file.",
+    "problems": (ServerProblem.NOT_FOUND,),
+}
 
 
-async def file_answer(state: State, name: str, number: int | None, file: str, shown: str) -> Response:
-    """Return a file of a campaign's release, or of the window `number`, part by part: it need not fit into the memory.
-    `shown` is the name under which browsers store it."""
+async def file_answer(request: Request, number: int | None, before: str = "") -> Response:
+    """Return the file of a release, or of the window `number`, that a request names, part by part: it need not fit into
+    the memory. Browsers store it under its name with `before` before it."""
+    state, name, file = State.of(request), request.path_params["name"], request.path_params["file"]
     stored = releases.folder_of(number) + file
 
     def found(session: Session) -> tuple[list[int], int]:
@@ -34,5 +46,8 @@ async def file_answer(state: State, name: str, number: int | None, file: str, sh
     return StreamingResponse(
         stream(),
         media_type=releases.media_type(file),
-        headers={"content-disposition": f'attachment; filename="{shown}"', "content-length": str(size)},
+        headers={
+            "content-disposition": f'attachment; filename="{before}{file}"',
+            "content-length": str(size),
+        },
     )

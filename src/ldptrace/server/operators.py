@@ -3,241 +3,331 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, TypedDict
 
-from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from ldptrace.curator.facts import Facts
-from ldptrace.options import decoded, options_in
+from ldptrace.errors import InputError
+from ldptrace.options import option, settle
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.problems import Problem
 from ldptrace.server import campaigns, releases, standing, views
-from ldptrace.server.campaigns import MAX_REPORTS, MIN_REPORTS, Numbers, Terms
-from ldptrace.server.downloads import file_answer
-from ldptrace.server.registry import About, Schedule, all_campaigns, audit_log, find
+from ldptrace.server.downloads import FILE, file_answer
+from ldptrace.server.interface import AFTER, ANY, Call, operation
+from ldptrace.server.registry import all_campaigns, audit_log, find
 from ldptrace.server.state import State
 from ldptrace.server.storage import Session
 from ldptrace.server.tallies import tally_of
+from ldptrace.server.terms import Terms
 from ldptrace.server.tokens import EVERY
-from ldptrace.web.answers import TALLY_TYPE, JsonAnswer, read_body, read_json
-from ldptrace.web.problems import Refused, ServerProblem, bad_request, not_found
+from ldptrace.server.views import Estimated, Overview
+from ldptrace.web.answers import TALLY_TYPE, JsonAnswer, read_body
+from ldptrace.web.problems import Refused, ServerProblem, not_found
 
 # Campaigns in one answer; the rest follow after the last of them.
 LISTED = 100
-FACTS = frozenset(entry.name for entry, _ in options_in(Facts))
-_ABOUT = frozenset({"title", "organiser", "contact", "notice", "opens", "until"})
-_KEYS = frozenset({"name", "plan", "min_reports", "max_reports", *_ABOUT, *FACTS})
+BASE = "/v1/operator/campaigns"
+ONE = f"{BASE}/{{name}}"
+PLANS = (
+    *(Problem.PLAN_MALFORMED, Problem.PLAN_UNKNOWN_VERSION, Problem.PLAN_OVERSPENDS),
+    *(Problem.PLAN_TOO_LARGE, Problem.PLAN_NOT_PRIVATE),
+)
+STATES = (ServerProblem.WRONG_STATE, ServerProblem.NOT_ENOUGH_REPORTS)
 
 
-async def index(request: Request) -> Response:
-    """Campaigns that the token can see: those after a name, as many as one answer has."""
-    state, after = State.of(request), State.after(request)
-    token = await state.token(request)
+class SeenCampaigns(TypedDict):
+    """The campaigns that a token can see."""
+
+    campaigns: list[Overview]
+    more: Annotated[bool, f"Whether there are more: an answer has at most {LISTED}."]
+    scope: Literal["read", "manage"]
+    campaign: Annotated[str, f"The campaign that the token is for; {EVERY} for all."]
+
+
+class Entry(TypedDict):
+    """What an operator did."""
+
+    at: str
+    actor: str
+    action: str
+    campaign: str
+    detail: str
+
+
+class Log(TypedDict):
+    """The log, oldest first."""
+
+    entries: list[Entry]
+
+
+class OverTime(TypedDict):
+    """Estimates with standard errors for each time window, and the time windows in which travel changed."""
+
+    name: str
+    windows: list[dict[str, Any]]
+    lines: list[dict[str, Any]]
+    changes: list[dict[str, Any]]
+
+
+def _plan(value: Any) -> Plan:
+    return Plan.from_json(json.dumps(value, sort_keys=True, separators=(",", ":")))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewPlan:
+    """A plan, or the facts from which the server makes one."""
+
+    plan: Plan | None = option(
+        None,
+        help="The plan document (protocol/v1/plan.schema.json); without it, the server makes a plan from --users, "
+        "--epsilon, --bounds and further facts.",
+        parse=_plan,
+    )
+    facts: Facts | None = None
+
+    def __post_init__(self) -> None:
+        settle(self)
+        if (self.plan is None) == (self.facts is None):
+            raise InputError("give a plan, or the facts users, epsilon, bounds and others")
+
+    def chosen(self) -> Plan:
+        """Return the plan, or make it."""
+        if self.plan is not None:
+            return self.plan
+        assert self.facts is not None
+        return self.facts.campaign_plan()
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewCampaign(NewPlan):
+    """A new campaign: its name, its plan or the facts of it, and what else is stated."""
+
+    name: str = option(help="Name of the campaign: up to 64 small letters, digits and hyphens.")
+    terms: Terms = field(default_factory=Terms)
+
+
+@dataclass(frozen=True)
+class Publishing:
+    """How a release is made."""
+
+    count: int = option(
+        0,
+        help=f"Number of synthetic trips, at most {releases.MAX_COUNT:,}; 0 makes the estimated number of devices with "
+        "a trip.",
+        least=0,
+        below=releases.MAX_COUNT + 1,
+    )
+    again: bool = option(False, help="Replace a release that was interrupted.")
+
+    def __post_init__(self) -> None:
+        settle(self)
+
+
+@operation("GET", BASE, scope=ANY, parameters=(AFTER,))
+async def operator_campaigns(call: Call) -> SeenCampaigns:
+    """List the campaigns that the token can see."""
+    token, after = call.token, State.after(call.request)
     if not token.allows("read", token.campaign):
         raise Refused(ServerProblem.FORBIDDEN, f"the token allows {token.scope} of {token.campaign}")
 
-    def shown(session: Session) -> tuple[list[dict[str, Any]], bool]:
+    def shown(session: Session) -> tuple[list[Overview], bool]:
         if token.campaign != EVERY:
             return [views.overview(session, find(session, token.campaign))], False
         found = all_campaigns(session, after, LISTED + 1)
         return [views.overview(session, one) for one in found[:LISTED]], len(found) > LISTED
 
-    campaigns, more = await state.read(shown)
-    return JsonAnswer(
-        {"campaigns": campaigns, "more": more, "scope": token.scope, "campaign": token.campaign}
-    )
+    found, more = await call.state.read(shown)
+    scope: Any = token.scope
+    return {"campaigns": found, "more": more, "scope": scope, "campaign": token.campaign}
 
 
-async def create(request: Request) -> Response:
-    state = State.of(request)
-    token = await state.operator(request, "manage", EVERY)
-    data = await read_json(request, 1 << 20, state.settings.timeout)
-    unknown = sorted(set(data) - _KEYS)
-    if unknown:
-        raise bad_request(f"unknown key {unknown[0][:80]!r}")
-    name = _text(data, "name")
-    if ("plan" in data) == bool(FACTS & set(data)):
-        raise bad_request(f"give a plan, or the facts {', '.join(sorted(FACTS))}")
+@operation(
+    *("POST", BASE),
+    scope="manage",
+    takes=NewCampaign,
+    gives=Overview,
+    status=201,
+    problems=(ServerProblem.CAMPAIGN_EXISTS, *PLANS),
+)
+async def create_campaign(call: Call) -> Response:
+    """Create a campaign in the state draft."""
+    database, new = call.state.database, call.body
 
-    def make() -> dict[str, Any]:
-        made = campaigns.create(state.database, name, _plan(data), _terms(data), actor=token.actor)
-        with state.database.reading() as session:
+    def make() -> Overview:
+        made = campaigns.create(database, new.name, new.chosen(), new.terms, actor=call.token.actor)
+        with database.reading() as session:
             return views.overview(session, made)
 
-    shown = await state.call(make)
-    return JsonAnswer(shown, status_code=201, headers={"location": f"/v1/operator/campaigns/{name}"})
+    shown = await call.state.call(make)
+    return JsonAnswer(shown, status_code=201, headers={"location": f"{BASE}/{new.name}"})
 
 
-async def show(request: Request) -> Response:
-    state, name, _ = await State.admit(request, "read")
-    return JsonAnswer(await state.read(lambda session: views.overview(session, find(session, name))))
+@operation("GET", ONE, scope="read")
+async def operator_campaign(call: Call) -> Overview:
+    """Return counts, rejections and predicted errors."""
+    return await call.state.read(lambda session: views.overview(session, find(session, call.name)))
 
 
-async def delete(request: Request) -> Response:
-    state, name, token = await State.admit(request, "manage")
-    await state.call(lambda: campaigns.delete(state.database, name, actor=token.actor))
+@operation(
+    *("DELETE", ONE),
+    scope="manage",
+    status=204,
+    answer="The campaign is deleted.",
+    problems=(ServerProblem.WRONG_STATE,),
+)
+async def delete_campaign(call: Call) -> Response:
+    """Delete a campaign that is not open."""
+    await call.state.call(lambda: campaigns.delete(call.state.database, call.name, actor=call.token.actor))
     return Response(status_code=204)
 
 
-async def open_round(request: Request) -> Response:
-    state, name, token = await State.admit(request, "manage")
-    await state.call(lambda: campaigns.open_round(state.database, name, actor=token.actor))
-    return await _shown(state, name)
+@operation("POST", f"{ONE}/open", scope="manage", problems=STATES)
+async def open_round(call: Call) -> Overview:
+    """Open the next round."""
+    return await _shown(
+        call, lambda: campaigns.open_round(call.state.database, call.name, actor=call.token.actor)
+    )
 
 
-async def close_round(request: Request) -> Response:
-    state, name, token = await State.admit(request, "manage")
-    await state.call(lambda: standing.close(state.database, name, actor=token.actor, now=state.clock()))
-    return await _shown(state, name)
+@operation("POST", f"{ONE}/close", scope="manage", problems=STATES)
+async def close_round(call: Call) -> Overview:
+    """Close the open round, or begin no further time window."""
+    state = call.state
+    return await _shown(
+        call, lambda: standing.close(state.database, call.name, actor=call.token.actor, now=state.clock())
+    )
 
 
-async def change_plan(request: Request) -> Response:
-    """Go on with another plan under the same campaign; the old one runs out."""
-    state, name, token = await State.admit(request, "manage")
-    data = await read_json(request, 1 << 20, state.settings.timeout)
-    if ("plan" in data) == bool(FACTS & set(data)) or set(data) - {"plan", *FACTS}:
-        raise bad_request(f"give a plan, or the facts {', '.join(sorted(FACTS))}")
+@operation("POST", f"{ONE}/plan", scope="manage", takes=NewPlan, problems=(*STATES, *PLANS))
+async def change_plan(call: Call) -> Overview:
+    """Change the plan of a standing campaign.
+
+    Time windows of the old plan that have begun are counted until their time is over.
+    """
+    state = call.state
 
     def change() -> None:
-        standing.change_plan(state.database, name, _plan(data), actor=token.actor, now=state.clock())
+        plan = call.body.chosen()
+        standing.change_plan(state.database, call.name, plan, actor=call.token.actor, now=state.clock())
 
-    await state.call(change)
-    return await _shown(state, name)
+    return await _shown(call, change)
 
 
-async def publish(request: Request) -> Response:
-    """Start the release in a process of its own; `release` tells how far it is."""
-    state, name, token = await State.admit(request, "manage")
-    data = await read_json(request, 1 << 16, state.settings.timeout)
-    if set(data) - {"count", "again"} or not isinstance(data.get("again", False), bool):
-        raise bad_request("known are count, an integer, and again, true or false")
-    count = _integer(data, "count", 0)
-    if not 0 <= count <= releases.MAX_COUNT:
-        raise bad_request(f"count is up to {releases.MAX_COUNT:,}; 0: as many as reports")
-    again = bool(data.get("again"))
-    attempt = await state.call(
-        lambda: releases.begin(state.database, name, actor=token.actor, again=again, count=count)
+@operation("POST", f"{ONE}/publish", scope="manage", takes=Publishing, status=202, problems=STATES)
+async def publish(call: Call) -> Overview:
+    """Make the release, in a separate process.
+
+    The field `release` of the answer shows the progress of the release.
+    """
+    state, count, again = call.state, call.body.count, call.body.again
+
+    def begin() -> str:
+        return releases.begin(state.database, call.name, actor=call.token.actor, again=again, count=count)
+
+    state.start_release(call.name, await state.call(begin), count)
+    return await _shown(call)
+
+
+@operation(
+    *("GET", f"{ONE}/tallies/{{round:number}}"),
+    scope="read",
+    gives={TALLY_TYPE: dict[str, Any]},
+    answer="The tally.",
+    problems=(ServerProblem.NOT_FOUND, ServerProblem.NOT_ENOUGH_REPORTS),
+)
+async def tally(call: Call) -> Response:
+    """Return the tally of one round or time window."""
+    number = int(call.request.path_params["round"])
+    _, found = await call.state.read(
+        lambda session: tally_of(session, find(session, call.name), number - 1, closed=False)
     )
-    state.start_release(name, attempt, count)
-    return await _shown(state, name, status=202)
+    return Response(found.to_json(), media_type=TALLY_TYPE)
 
 
-async def tallies(request: Request) -> Response:
-    """The tally of one round or window."""
-    state, name, _ = await State.admit(request, "read")
-    number = int(request.path_params["round"])
-    _, tally = await state.read(
-        lambda session: tally_of(session, find(session, name), number - 1, closed=False)
-    )
-    return Response(tally.to_json(), media_type=TALLY_TYPE)
+@operation("GET", f"{ONE}/estimates", scope="read", problems=(ServerProblem.NOT_ENOUGH_REPORTS,))
+async def estimates(call: Call) -> Estimated:
+    """Return density, flows and lengths with standard errors."""
+    return await call.state.read(lambda session: views.estimated(session, find(session, call.name)))
 
 
-async def estimates(request: Request) -> Response:
-    state, name, _ = await State.admit(request, "read")
-    return JsonAnswer(await state.read(lambda session: views.estimated(session, find(session, name))))
-
-
-async def series(request: Request) -> Response:
-    """Estimates over time, window by window."""
-    state, name, _ = await State.admit(request, "read")
+@operation("GET", f"{ONE}/series", scope="read", gives=OverTime, problems=STATES)
+async def series(call: Call) -> Any:
+    """Return estimates over time, one point for each time window with enough reports."""
 
     def over_time(session: Session) -> dict[str, Any]:
         # Statistics take a second to load, which a server that only counts need not spend, and nobody waits for.
         from ldptrace.server.series import series as found
 
-        return found(session, find(session, name))
+        return found(session, find(session, call.name))
 
-    return JsonAnswer(await state.read(over_time))
+    return await call.state.read(over_time)
 
 
-async def travellers(request: Request) -> Response:
-    """Synthetic travellers of the newest release, as server-sent events."""
-    state, name, _ = await State.admit(request, "read")
-    data = await state.read(lambda session: releases.newest_file(session, name, "travellers.json"))
+@operation(
+    *("GET", f"{ONE}/travellers"),
+    scope="read",
+    gives={"text/event-stream": str},
+    answer="Events `travellers`. Each trip is an array: seconds until departure, duration in seconds, x, y, and then "
+    "the steps from point to point.",
+    problems=(ServerProblem.NOT_FOUND,),
+)
+async def travellers(call: Call) -> Response:
+    """Stream synthetic travellers of the newest release, as server-sent events."""
+    data = await call.state.read(lambda session: releases.newest_file(session, call.name, "travellers.json"))
     if not data:
-        raise not_found(f"campaign {name} has no release yet")
+        raise not_found(f"campaign {call.name} has no release yet")
     from ldptrace.server.travellers import stream
 
     return StreamingResponse(
-        stream(data, state.settings.stopping.is_set),
+        stream(data, call.state.settings.stopping.is_set),
         media_type="text/event-stream",
         headers={"x-accel-buffering": "no"},
     )
 
 
-async def window_file(request: Request) -> Response:
-    """A file of the release of one window."""
-    number = int(request.path_params["round"]) - 1
-    return await _file(request, number)
+@operation("GET", f"{ONE}/files/{{file}}", scope="read", **FILE)
+async def download(call: Call) -> Response:
+    """Return a file of the release."""
+    return await file_answer(call.request, None, f"{call.name}-")
 
 
-async def download(request: Request) -> Response:
-    """A file of the release."""
-    return await _file(request, None)
+@operation("GET", f"{ONE}/rounds/{{round:number}}/files/{{file}}", scope="read", **FILE)
+async def window_file(call: Call) -> Response:
+    """Return a file of the release of one time window."""
+    number = int(call.request.path_params["round"])
+    return await file_answer(call.request, number - 1, f"{call.name}-{number}-")
 
 
-async def _file(request: Request, number: int | None) -> Response:
-    state, name, _ = await State.admit(request, "read")
-    file = request.path_params["file"]
-    shown = file if number is None else f"{number + 1}-{file}"
-    return await file_answer(state, name, number, file, f"{name}-{shown}")
-
-
-async def roads(request: Request) -> Response:
-    """Take a file of the road network that the release goes by."""
-    state, name, token = await State.admit(request, "manage")
-    body = await read_body(request, state.settings.max_upload, 600.0, state.uploading)
-    file = request.path_params["file"]
-    await state.upload(lambda: releases.keep_roads(state.database, name, {file: body}, actor=token.actor))
+@operation(
+    *("PUT", f"{ONE}/roads/{{file}}"),
+    scope="manage",
+    takes=bytes,
+    status=204,
+    answer="The file is stored.",
+    problems=(ServerProblem.WRONG_STATE,),
+)
+async def roads(call: Call) -> Response:
+    """Store a file of the road network of the campaign."""
+    state, file = call.state, call.request.path_params["file"]
+    body = await read_body(call.request, state.settings.max_upload, 600.0, state.uploading)
+    await state.upload(
+        lambda: releases.keep_roads(state.database, call.name, {file: body}, actor=call.token.actor)
+    )
     return Response(status_code=204)
 
 
-async def audit(request: Request) -> Response:
-    """List what operators did."""
-    state = State.of(request)
-    await state.operator(request, "read", EVERY)
-    return JsonAnswer({"entries": await state.read(lambda session: list(audit_log(session)))})
+@operation("GET", "/v1/operator/audit", scope="read")
+async def audit(call: Call) -> Log:
+    """Return the log of what operators did."""
+    entries: Any = await call.state.read(lambda session: list(audit_log(session)))
+    return {"entries": entries}
 
 
-async def metrics(request: Request) -> Response:
-    state = State.of(request)
-    await state.operator(request, "read", EVERY)
-    return Response(state.metrics.text(state.intake.waiting), media_type="text/plain; version=0.0.4")
-
-
-async def _shown(state: State, name: str, status: int = 200) -> Response:
-    shown = await state.read(lambda session: views.overview(session, find(session, name)))
-    return JsonAnswer(shown, status_code=status)
-
-
-def _plan(data: dict[str, Any]) -> Plan:
-    """Return the plan in a request, or make one from the facts in the request."""
-    if "plan" in data:
-        return Plan.from_json(json.dumps(data["plan"], sort_keys=True, separators=(",", ":")))
-    return decoded(Facts, {key: data[key] for key in FACTS & data.keys()}).campaign_plan()
-
-
-def _terms(data: dict[str, Any]) -> Terms:
-    """Return the settings of a campaign in a request, without its plan."""
-    about = About(**{key: _text(data, key, "") for key in ("title", "organiser", "contact", "notice")})
-    numbers = Numbers(
-        _integer(data, "min_reports", MIN_REPORTS),
-        _integer(data, "max_reports", MAX_REPORTS),
-        _integer(data, "users", 0) or None,
-    )
-    times = (_integer(data, key) if data.get(key) is not None else None for key in ("opens", "until"))
-    return Terms(about, numbers, Schedule(*times))
-
-
-def _text(data: dict[str, Any], key: str, default: str | None = None) -> str:
-    value = data.get(key, default)
-    if not isinstance(value, str):
-        raise bad_request(f"{key} is a text")
-    return value
-
-
-def _integer(data: dict[str, Any], key: str, default: int | None = None) -> int:
-    value = data.get(key, default)
-    if isinstance(value, bool) or not isinstance(value, int) or not -(2**53) < value < 2**53:
-        raise bad_request(f"{key} is an integer")
-    return value
+async def _shown(call: Call, work: Callable[[], object] | None = None) -> Overview:
+    """Do the work, and return the campaign after it."""
+    if work is not None:
+        await call.state.call(work)
+    return await call.state.read(lambda session: views.overview(session, find(session, call.name)))

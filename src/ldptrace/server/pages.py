@@ -53,9 +53,8 @@ async def profile(request: Request) -> Response:
 
 async def released_file(request: Request) -> Response:
     """A file of a release, or of one window's, for everybody."""
-    state, name, file = State.of(request), request.path_params["name"], request.path_params["file"]
-    number = await state.read(lambda session: _place(session, request))
-    return await file_answer(state, name, number, file, file)
+    number = await State.of(request).read(lambda session: _place(session, request))
+    return await file_answer(request, number)
 
 
 async def _released(request: Request, file: str) -> bytes:

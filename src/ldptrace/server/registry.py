@@ -1,70 +1,21 @@
-"""Campaigns in the database: their descriptions for contributors, functions to find them, and the audit log of
-operators. Devices are never logged."""
+"""Campaigns in the database: functions to find them, and the audit log of operators. Devices are never logged."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
 from ldptrace.server.storage import Session
+from ldptrace.server.terms import About, Schedule
 from ldptrace.web.problems import Refused, ServerProblem
 
-# The last moment of the year 9999.
-LATEST = 253_402_300_799
-LINE, TEXT = 200, 20_000
 # Plans in memory, more than a list of campaigns has: each takes a dozen kilobytes, and a millisecond to read again.
 PLANS = 4_096
-
-
-@dataclass(frozen=True)
-class About:
-    """The description for contributors: title, operator, contact and privacy notice. Each may be empty.
-
-    >>> About("Trips in town", contact="trips@town.example").check()
-    >>> About("two\\nlines").check()
-    Traceback (most recent call last):
-    ldptrace.errors.InputError: a title has up to 200 printable characters
-    """
-
-    title: str = ""
-    organiser: str = ""
-    contact: str = ""
-    # Several paragraphs, or the address of a page.
-    notice: str = ""
-
-    def check(self) -> None:
-        """Raise an error for a text that cannot be shown."""
-        for field in fields(self):
-            text = getattr(self, field.name)
-            if field.name == "notice":
-                if len(text) > TEXT or not all(part.isprintable() for part in text.splitlines()):
-                    raise InputError(f"a privacy notice has up to {TEXT:,} printable characters")
-            elif len(text) > LINE or not text.isprintable():
-                raise InputError(f"{NAMES[field.name]} has up to {LINE} printable characters")
-
-
-NAMES = {"title": "a title", "organiser": "an organiser", "contact": "a contact"}
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """When the server opens and closes a campaign by itself, as Unix times; None means that an operator does it."""
-
-    opens: int | None = None
-    until: int | None = None
-
-    def check(self) -> None:
-        for value in (self.opens, self.until):
-            if value is not None and not 0 <= value <= LATEST:
-                raise InputError(f"a time is from 1970 to 9999, got {value}")
-        if self.opens is not None and self.until is not None and self.until <= self.opens:
-            raise InputError("a campaign closes after it opens")
 
 
 def shown(unix: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired, TypedDict, cast
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ldptrace.server.registry import Campaign, plans_of
 from ldptrace.server.releases import folder_of
 from ldptrace.server.storage import Session
 from ldptrace.server.tallies import counts_of, estimates_of, rejections_of, tallies_of
+from ldptrace.server.terms import Terms
 
 # Flows that are sent for the map: those that stand out most.
 FLOWS = 600
@@ -22,28 +23,146 @@ FLOWS = 600
 OUTLOOK = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 
 
-def public(campaign: Campaign) -> dict[str, Any]:
+# At least 0.
+Count = Annotated[int, 0]
+State = Literal["draft", "open", "closed", "published"]
+
+
+class PublicCampaign(TypedDict):
+    """A campaign as everybody sees it."""
+
+    name: str
+    title: Annotated[str, Terms]
+    organiser: Annotated[str, Terms]
+    contact: Annotated[str, Terms]
+    notice: Annotated[str, Terms]
+    opens: Annotated[int | None, Terms]
+    until: Annotated[int | None, Terms]
+    state: State
+    round: Count
+    rounds: Count
+    plan: Annotated[str | None, "The id of the newest plan; null while the campaign is a draft."]
+    epsilon: Annotated[str, "A decimal number."]
+    admission: Annotated[bool, "Whether devices need admission codes."]
+    standing: Annotated[dict[str, Any] | None, "The time windows of a standing plan."]
+    shuffled: Annotated[
+        dict[str, Any] | None, "Of a shuffled plan: the shuffler, the least batch and the central promise."
+    ]
+
+
+class RoundReports(TypedDict):
+    """The reports of one round, or of one time window."""
+
+    round: int
+    state: str
+    reports: Count
+    plan: str
+    window: int | None
+    begin: Annotated[int | None, "Unix time at which the time window begins."]
+
+
+class Predicted(TypedDict):
+    """The predicted standard error of each question at a number of reports."""
+
+    reports: int
+    standard_errors: dict[str, float]
+
+
+class Progress(TypedDict):
+    """The progress of a release; `round` is that of the time window."""
+
+    round: NotRequired[int]
+    state: str
+    stage: str
+    percent: int
+    error: str
+
+
+class File(TypedDict):
+    """A file that can be downloaded."""
+
+    name: str
+    bytes: Count
+
+
+class Batch(TypedDict):
+    """A batch of a shuffled campaign."""
+
+    plan: str
+    window: int | None
+    reports: Count
+    deleted: Annotated[bool, "Whether the shuffler deleted the batch, for example because it was too small."]
+    counted: NotRequired[Count]
+    omitted: NotRequired[Count]
+    epsilon: NotRequired[
+        Annotated[float, "The central epsilon that the counted reports of this batch achieve."]
+    ]
+
+
+class Overview(PublicCampaign):
+    """A campaign as operators see it: counts, rejections and predicted errors."""
+
+    method: str
+    reports: Annotated[Count, "Number of reports that were counted, in all rounds."]
+    rejected: Annotated[dict[str, int], "Number of reports that were not counted, by problem code."]
+    batches: Annotated[list[Batch], "The batches of a shuffled campaign."]
+    min_reports: Annotated[int, Terms]
+    max_reports: Annotated[int, Terms]
+    expected: Annotated[Count, "Expected number of users, or of reports."]
+    enough: Annotated[bool, "Whether some round has the smallest number of reports."]
+    round_reports: list[RoundReports]
+    predicted: list[Predicted]
+    release: Progress | None
+    releases: Annotated[list[Progress], "The releases of time windows, oldest first."]
+    files: list[File]
+
+
+class Series(TypedDict):
+    """Estimates with their standard errors."""
+
+    question: NotRequired[str]
+    users: Count
+    values: list[float]
+    std_errors: list[float]
+
+
+Flow = TypedDict("Flow", {"from": int, "to": int, "value": float, "std_error": float})
+
+
+class Estimated(TypedDict):
+    """Density, flows and lengths with standard errors."""
+
+    name: str
+    grid: dict[str, Any]
+    density: Annotated[Series | None, "How often each cell is visited, or where trips begin."]
+    flows: Annotated[list[Flow], "The moves between neighbouring cells that stand out most."]
+    lengths: Series | None
+    questions: dict[str, Any]
+
+
+def public(campaign: Campaign) -> PublicCampaign:
     """Return the public facts of a campaign."""
+    about, plan = campaign.about, campaign.plan
     return {
         "name": campaign.name,
-        "title": campaign.about.title,
-        "organiser": campaign.about.organiser,
-        "contact": campaign.about.contact,
-        "notice": campaign.about.notice,
+        "title": about.title,
+        "organiser": about.organiser,
+        "contact": about.contact,
+        "notice": about.notice,
         "opens": campaign.schedule.opens,
         "until": campaign.schedule.until,
-        "state": campaign.state,
+        "state": campaign.state,  # type: ignore[typeddict-item]
         "round": campaign.round,
         "rounds": campaign.rounds,
         "plan": campaign.plan_id if campaign.state != "draft" else None,
-        "epsilon": decimal_text(campaign.plan.epsilon),
+        "epsilon": decimal_text(plan.epsilon),
         "admission": campaign.admission,
-        "standing": None if campaign.plan.standing is None else campaign.plan.standing.document(),
-        "shuffled": None if campaign.plan.shuffled is None else campaign.plan.shuffled.document(),
+        "standing": None if plan.standing is None else plan.standing.document(),
+        "shuffled": None if plan.shuffled is None else plan.shuffled.document(),
     }
 
 
-def overview(session: Session, campaign: Campaign) -> dict[str, Any]:
+def overview(session: Session, campaign: Campaign) -> Overview:
     """Return the counts and predicted errors, which operators can always see."""
     # Statistics take a second to load, which a server that only counts need not spend.
     from ldptrace.curator.planning import standard_errors
@@ -53,12 +172,13 @@ def overview(session: Session, campaign: Campaign) -> dict[str, Any]:
     newest = rounds[-1].reports if rounds else 0
     expected = campaign.users or max(newest, campaign.min_reports)
     enough = bool(rounds) and any(entry.reports >= campaign.min_reports for entry in rounds)
-    return public(campaign) | {
+    return {
+        **public(campaign),
         "plan": campaign.plan_id,
         "method": campaign.plan.method,
         "reports": reports,
         "rejected": rejections_of(session, campaign.name),
-        "batches": batches_of(session, campaign.name, plans_of(session, campaign.name)),
+        "batches": cast(list[Batch], batches_of(session, campaign.name, plans_of(session, campaign.name))),
         "min_reports": campaign.min_reports,
         "max_reports": campaign.max_reports,
         "expected": expected,
@@ -84,7 +204,7 @@ def overview(session: Session, campaign: Campaign) -> dict[str, Any]:
     }
 
 
-def estimated(session: Session, campaign: Campaign) -> dict[str, Any]:
+def estimated(session: Session, campaign: Campaign) -> Estimated:
     """Return the map and the lengths with their standard errors, or raise an error if there are too few reports."""
     tallies = tallies_of(session, campaign)
     estimates = estimates_of(tallies) if campaign.plan.standing is None else _remembered(campaign, tallies)
@@ -106,25 +226,28 @@ def estimated(session: Session, campaign: Campaign) -> dict[str, Any]:
     }
 
 
-def release_state(session: Session, name: str) -> dict[str, Any] | None:
+def release_state(session: Session, name: str) -> Progress | None:
     """Return the progress of the release."""
     found = session.row(
         "SELECT state, stage, done, error FROM releases WHERE campaign = ? AND number = -1", name
     )
-    return None if found is None else dict(zip(("state", "stage", "percent", "error"), found, strict=True))
+    return None if found is None else _progress(*found)
 
 
-def releases_of(session: Session, name: str) -> list[dict[str, Any]]:
+def releases_of(session: Session, name: str) -> list[Progress]:
     """Return the releases of windows, oldest first."""
     found = session.rows(
         "SELECT number, state, stage, done, error FROM releases WHERE campaign = ? AND number >= 0 ORDER BY number",
         name,
     )
-    keys = ("state", "stage", "percent", "error")
-    return [{"round": number + 1} | dict(zip(keys, rest, strict=True)) for number, *rest in found]
+    return [{"round": number + 1, **_progress(*rest)} for number, *rest in found]
 
 
-def files_of(session: Session, name: str, number: int | None = None) -> list[dict[str, Any]]:
+def _progress(state: str, stage: str, percent: int, error: str) -> Progress:
+    return {"state": state, "stage": stage, "percent": percent, "error": error}
+
+
+def files_of(session: Session, name: str, number: int | None = None) -> list[File]:
     """Return the files of a campaign, or of the release of one window, that can be downloaded."""
     folder = folder_of(number)
     found = session.rows(
@@ -143,15 +266,16 @@ def _remembered(campaign: Campaign, tallies: list[tuple[Plan, Tally]]) -> Estima
     return recalled_so_far(campaign, tallies)[-1].now
 
 
-def _density(estimates: Estimates) -> dict[str, Any] | None:
+def _density(estimates: Estimates) -> Series | None:
     """Return how often each cell is visited, or for plans of the paper, where trips begin."""
     for question in ("visits", "start", "terminals"):
         if question in estimates and estimates[question].users:
-            return {"question": question, **(_series(estimates[question]) or {})}
+            found = _series(estimates[question])
+            return None if found is None else {"question": question, **found}
     return None
 
 
-def _flows(estimates: Estimates) -> list[dict[str, Any]]:
+def _flows(estimates: Estimates) -> list[Flow]:
     """Return the moves between neighbouring cells that are largest compared with their noise."""
     found = next((estimates[name] for name in ("links", "moves", "steps") if name in estimates), None)
     if found is None or not found.users:
@@ -172,7 +296,7 @@ def _flows(estimates: Estimates) -> list[dict[str, Any]]:
     ]
 
 
-def _series(found: Estimate | None) -> dict[str, Any] | None:
+def _series(found: Estimate | None) -> Series | None:
     if found is None or not found.users:
         return None
     return {

@@ -1,4 +1,4 @@
-"""The problems of the server in addition to those of the protocol, documented in openapi.json. They are sent as
+"""The problems of the server in addition to those of the protocol, listed in the OpenAPI document. They are sent as
 `application/problem+json` (RFC 9457) with the type `urn:ldptrace:problem:` and the code.
 """
 

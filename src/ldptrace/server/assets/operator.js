@@ -6,8 +6,8 @@ import { LiveMap } from "./live.js";
 
 const KEY = "ldptrace-token";
 const EVERY = 2000;
-// Names of the file that states how well the model fits; releases of the first versions have the second name.
-const FIT = ["fit.json", "scorecard.json"];
+// The file that states how well the model fits.
+const FIT = "fit.json";
 const at = (id) => document.getElementById(id);
 const state = { campaigns: [], chosen: null, estimates: null, seen: null, card: null, asked: 0, answered: 0 };
 
@@ -283,10 +283,10 @@ async function estimates(one) {
 
 /** How the model of a release matches the answers, beside what the map alone gives where trips follow one. */
 async function fit(one) {
-  const name = FIT.find((wanted) => one.files.some((file) => file.name === wanted));
-  at("fit-card").hidden = !name || state.card !== one.name;
-  if (!name || state.card === one.name) return;
-  const card = await (await ask(`campaigns/${one.name}/files/${name}`)).json();
+  const made = one.files.some((file) => file.name === FIT);
+  at("fit-card").hidden = !made || state.card !== one.name;
+  if (!made || state.card === one.name) return;
+  const card = await (await ask(`campaigns/${one.name}/files/${FIT}`)).json();
   if (state.chosen !== one.name) return;
   state.card = one.name;
   const alone = new Map((card.map_alone ?? []).map((match) => [match.question, match.chi2]));

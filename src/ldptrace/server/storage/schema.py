@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 4
+VERSION = 1
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
