@@ -289,7 +289,7 @@ AUDITS = [
 ]  # fmt: skip
 
 _PUBLIC, PUBLIC = "src/ldptrace/methods/public.py", "tests/methods/test_public.py"
-_SPENDING, SPENDING = "src/ldptrace/methods/spending.py", "tests/methods/test_spending.py"
+_SPENDING, SPENDING = "src/ldptrace/methods/base.py", "tests/methods/test_base.py"
 LOCAL_DATA = [
     Fault("promise: silent devices are no leak", "src/ldptrace/settings.py", "            leak_of(self.reading.outside),\n", "", "tests/test_synthesis.py -k weakens"),
     Fault("promise: bounds of the data are no leak", "src/ldptrace/settings.py", "            BOUNDS_LEAK if self.reading.bounds is None else None,\n", "", "tests/test_synthesis.py -k weakens"),
@@ -477,7 +477,7 @@ NEIGHBOUR_FAULTS = [
     Fault("neighbours: the stream begins with the first trip", f"{_STREAMS}/run.py", "float(found) if given is None else", "float(found) if found < np.inf else", f"{NEIGHBOURS}::test_stream[lists-None]"),
     Fault("neighbours: a trip before the stream is reported", f"{_STREAMS}/occasions.py", "(ended >= span[0]) & ", "", "tests/streams/test_occasions.py"),
     Fault("neighbours: the period of the trips is no leak", f"{_STREAMS}/settings.py", "None if given else PERIOD", "None", f"{NEIGHBOURS}::test_a_stream_whose_period_is_not_given_says_so"),
-    Fault("stream: one answer fewer is promised", f"{_STREAMS}/promise.py", "math.ceil(span / every)", "math.floor(span / every)", "tests/streams/test_promise.py"),
+    Fault("stream: one answer fewer is promised", f"{_STREAMS}/run.py", "math.ceil(span / every)", "math.floor(span / every)", "tests/streams/test_run.py"),
     Fault("intervals: nine of ten", "src/ldptrace/curator/trips.py", "WIDE = 1.96", "WIDE = 1.645", "tests/curator/test_trips.py"),
     Fault("lengths: the last class is one length", "src/ldptrace/models/lengths.py", "    laws[:, -1] += np.maximum(1 - laws.sum(axis=1), 0)\n", "", "tests/models/test_lengths.py"),
     Fault("ordinal: narrow bends say how far off a profile is", "src/ldptrace/models/ordinal.py", "np.where(wide >= min(LEAST, wide.max()), evidence, -np.inf)", "evidence", "tests/models/test_ordinal.py"),

@@ -7,13 +7,14 @@ a bridge of the chain between the ends.
 The published program is not differentially private, in five places; here they are made so. The bounds and the number of
 trajectories are public. The densities of the second level have noise. Extra lengths are counted, with noise, for all
 pairs of cells with the same shortest way, up to a public most: sums for each pair of cells, their largest value, their
-number and the choice of a law were raw. Noise is exact, and fits replaced trajectories. Defences against attacks are in
-`resilience`.
+number and the choice of a law were raw. Noise is exact, and fits replaced trajectories. Defences against attacks are
+`deniable` and `shielded`.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -26,13 +27,65 @@ from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.paths import CellPaths, grid_moves, move_items
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import InputError
+from ldptrace.evaluation.divergence import count_divergence
 from ldptrace.options import option
 from ldptrace.protocol import lattice
 from ldptrace.protocol.grid import Grid
 from ldptrace_lab.central.curator import Floats, Ints, TrustedCurator, on_simplex
 from ldptrace_lab.central.recipe import Options as Shared
 from ldptrace_lab.central.recipe import central_method
-from ldptrace_lab.central.resilience import deniable, shielded
+
+# How far the visitors may be from all, in Jensen-Shannon divergence, and how often trips are drawn anew for it.
+FAR, ROUNDS = 0.1, 100
+
+
+def deniable(trips: Floats, kappa: float) -> Floats:
+    """Return noisy counts of trips (first cell, last cell) without ends that fewer than kappa trips have.
+
+    >>> deniable(np.array([[50.0, 1.0], [2.0, 50.0]]), 10.0).tolist()
+    [[50.0, 1.0], [2.0, 50.0]]
+    >>> deniable(np.array([[50.0, 1.0], [2.0, 3.0]]), 10.0).tolist()
+    [[50.0, 0.0], [0.0, 0.0]]
+    """
+    first, last = trips.sum(axis=1) >= kappa, trips.sum(axis=0) >= kappa
+    kept = np.where(first[:, None] & last, trips, 0.0)
+    if not kept.any():
+        raise InputError(f"kappa is too large: fewer than {kappa:g} begin in each cell, or end in each")
+    return kept
+
+
+def shielded(paths: CellPaths, cell: int, draw: Callable[[int], CellPaths]) -> CellPaths:
+    """Redraw paths through the cell until an attacker learns little from a visit to it; otherwise avoid the cell."""
+    if not 0 <= cell < paths.grid.cells:
+        raise InputError(f"sensitive must be a cell from 0 to {paths.grid.cells - 1}, got {cell!r}")
+    before = _beliefs(paths)
+    for _ in range(ROUNDS):
+        through = _visitors(paths, cell)
+        if not through.any():
+            return paths
+        after = _beliefs(paths.take(through))
+        if all(count_divergence(*pair) <= FAR for pair in zip(before, after, strict=True)):
+            return paths
+        paths = CellPaths.concat([paths.take(~through), draw(int(through.sum()))])
+    raise InputError(f"nearly all trips visit the sensitive cell {cell}, so none can replace them")
+
+
+def _visitors(paths: CellPaths, cell: int) -> NDArray[np.bool_]:
+    owners = np.repeat(np.arange(len(paths)), paths.sizes)
+    return np.bincount(owners[paths.cells == cell], minlength=len(paths)) > 0
+
+
+def _beliefs(paths: CellPaths) -> tuple[Floats, Floats]:
+    """Return what an attacker believes: how often trips have each pair of ends, and moves each pair of cells."""
+    cells = paths.grid.cells
+    ends = np.bincount(paths.starts().astype(np.int64) * cells + paths.ends(), minlength=cells**2)
+    inner = np.ones(len(paths.cells), dtype=bool)
+    inner[paths.offsets[:-1]] = False
+    at = np.flatnonzero(inner)
+    moves = np.bincount(paths.cells[at - 1].astype(np.int64) * cells + paths.cells[at], minlength=cells**2)
+    return ends.astype(np.float64), moves.astype(np.float64)
+
 
 # Shares of epsilon as in the published program: grid, moves, trips, lengths; the grid's for both of its levels.
 GRID, MOVES, TRIPS, LENGTHS = Fraction(5, 100), Fraction(35, 100), Fraction(50, 100), Fraction(10, 100)

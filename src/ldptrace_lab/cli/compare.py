@@ -166,8 +166,7 @@ def whole(text: str) -> int:
 
 
 def _show(found: Comparison, out: Path) -> None:
-    from ldptrace_lab.compare.page import write
-    from ldptrace_lab.compare.tables import tables, terminal, trusted
+    from ldptrace_lab.compare.tables import tables, terminal, trusted, write
 
     written = write(found, out)
     screen = wide_console()

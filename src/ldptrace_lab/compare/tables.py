@@ -5,11 +5,16 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import dataclass
+from pathlib import Path
 
+from markupsafe import Markup
 from rich.table import Table as RichTable
 
+from ldptrace import __version__
+from ldptrace.core.atomic import atomic_path
 from ldptrace.evaluation.metrics import METRICS
 from ldptrace.evaluation.texts import TexCell, TexColumn, tex_tables
+from ldptrace.pages.page import asset, template
 from ldptrace.protocol.words import CENTRAL
 from ldptrace_lab.compare.contestants import Contestant
 from ldptrace_lab.compare.results import Comparison, Row
@@ -230,3 +235,27 @@ def terminal(table: Table) -> RichTable:
         cells = [f"{entry.text}*" if entry.best else entry.text for entry in line.entries]
         shown.add_row(line.name, line.epsilon, *cells, style="dim" if line.reference else "")
     return shown
+
+
+def write(found: Comparison, folder: Path) -> list[Path]:
+    """Write `index.html`, and the same numbers as CSV, Markdown and LaTeX."""
+    faces = {
+        "results.csv": csv_text(found),
+        "results.md": markdown(found),
+        "results.tex": latex(found),
+        "index.html": page(found),
+    }
+    for name, text in faces.items():
+        with atomic_path(folder / name) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    return [folder / name for name in faces]
+
+
+def page(found: Comparison) -> str:
+    """Return the page as HTML."""
+    return template("page.html", "ldptrace_lab.compare").render(
+        style=Markup(asset("page.css", "ldptrace_lab.reproduce")),
+        found=found,
+        tables=tables(found),
+        version=__version__,
+    )

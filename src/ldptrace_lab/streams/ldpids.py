@@ -18,8 +18,7 @@ import numpy as np
 
 from ldptrace_lab.streams.cells import CellStreams
 from ldptrace_lab.streams.crowd import SyntheticCrowd
-from ldptrace_lab.streams.population import Population, Settings
-from ldptrace_lab.streams.states import Events, Floats, States
+from ldptrace_lab.streams.states import Events, Floats, Population, Settings, States
 
 PUBLIC = (
     "who is on the way at every tick and how many are at the first are taken as public; epsilon holds for any w ticks "

@@ -13,7 +13,7 @@ from ldptrace.plugins import StreamMethod
 from ldptrace.protocol.grid import Grid
 from ldptrace_lab.streams import ldpids, retrasyn
 from ldptrace_lab.streams.cells import CellStreams, clock_around
-from ldptrace_lab.streams.population import Settings
+from ldptrace_lab.streams.states import Settings
 
 WINDOW = 20
 

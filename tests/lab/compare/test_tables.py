@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from ldptrace.evaluation.metrics import METRICS
 from ldptrace.evaluation.values import ALL_METRICS
-from ldptrace_lab.compare import Comparison, Question, Row, contestant
-from ldptrace_lab.compare.tables import csv_text, latex, markdown, tables, terminal
+from ldptrace_lab.compare import Comparison, Question, Row, compare, contestant
+from ldptrace_lab.compare.tables import csv_text, latex, markdown, page, tables, terminal, write
 
 
 @pytest.fixture
@@ -77,3 +79,21 @@ def test_terminal(found: Comparison) -> None:
     console.print(terminal(tables(found)[0]))
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert ".0050 ±.0005*" in text
+
+
+@pytest.mark.slow
+@pytest.mark.counted
+def test_all_faces_are_written(question: Question, tmp_path: Path) -> None:
+    found = compare([question], [contestant("adatrace", has_map=False)], (1.0,), 1, tmp_path)
+    assert [path.name for path in write(found, tmp_path)] == [
+        "results.csv",
+        "results.md",
+        "results.tex",
+        "index.html",
+    ]
+    text = (tmp_path / "index.html").read_text()
+    assert "needs a trusted curator" in text
+    assert "square: the paper&#39;s nine metrics" in text
+    assert "http" not in text
+    assert "Not every run" not in text
+    assert "adatrace on square: &lt;no&gt;" in page(replace(found, failures=("adatrace on square: <no>",)))

@@ -6,7 +6,7 @@ import pytest
 from ldptrace.protocol.grid import Grid
 from ldptrace_lab.streams.cells import CellStreams, Clock
 from ldptrace_lab.streams.ldpids import Absorption, Distribution, lpa, lpd
-from ldptrace_lab.streams.population import Settings
+from ldptrace_lab.streams.states import Settings
 
 GRID = Grid((0.0, 0.0, 3.0, 3.0), 3)
 

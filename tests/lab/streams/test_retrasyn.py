@@ -5,8 +5,8 @@ import pytest
 
 from ldptrace.protocol.grid import Grid
 from ldptrace_lab.streams.cells import CellStreams, Clock
-from ldptrace_lab.streams.population import Settings
 from ldptrace_lab.streams.retrasyn import retrasyn
+from ldptrace_lab.streams.states import Settings
 
 GRID = Grid((0.0, 0.0, 3.0, 3.0), 3)
 
