@@ -15,16 +15,20 @@ from ldptrace.errors import FormatError
 from ldptrace.io.account import of_table
 from ldptrace.io.assembly import assemble, hashed, trips
 
-# Bytes that hold every trip of these tests; a file is dealt into parts of an eighth.
+# Bytes that hold every trip of these tests.
 MEMORY = 1 << 16
 
 
 def assembled(table: pa.Table, folder: Path, parts: int) -> Trajectories:
-    """The trips of a table of points that comes in batches of seven rows, through so many parts."""
+    """The trips of a table of points that comes in batches of seven rows, through about so many parts."""
     source = folder / "source"
-    source.write_bytes(bytes(MEMORY // 8 * parts))
+    source.write_bytes(b"")
     batches = [table.slice(at, 7) for at in range(0, table.num_rows, 7)]
-    found = assemble([[(source, lambda: iter(batches))]], folder, Reading(), memory=MEMORY)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("ldptrace.io.assembly._PIECE", 1)
+        patched.setattr("ldptrace.io.assembly.PARTS", max(1, MEMORY * parts // max(table.nbytes, 1)))
+        found = assemble([(source, lambda: iter(batches))], folder, Reading(), memory=MEMORY)
+    assert 1 <= len(found.files) <= parts + 1
     tables = [part for file in found.files for part in trips(file)]
     assert found.trips == sum(part.num_rows for part in tables)
     return Trajectories.from_arrow(pa.concat_tables(tables))
@@ -65,7 +69,7 @@ def test_users_who_count_their_own_trips(tmp_path: Path, parts: int) -> None:
 
 def test_nothing_is_left_aside_but_the_trips(tmp_path: Path) -> None:
     assembled(pa.table({"trip_id": [1, 2, 1], "x": [0, 1, 2], "y": [0, 1, 2]}), tmp_path, 3)
-    assert {path.name for path in tmp_path.iterdir()} == {"source", "trips-0.arrow"}
+    assert {path.name for path in tmp_path.iterdir()} == {"source", "trips-0.arrow", "trips-1.arrow"}
 
 
 def test_points_need_a_trip(tmp_path: Path) -> None:

@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError
 from ldptrace.io import read, read_with_account
+from ldptrace.io.batches import open_batches
 
 
 def saved(folder: Path, text: str, name: str = "points.csv") -> Path:
@@ -119,10 +121,45 @@ def test_bad_rows_are_counted_by_reason(tmp_path: Path) -> None:
     assert report.dropped == {}
     assert report.dropped_points == {
         "no trajectory id": 1,
-        "wrong number of columns": 1,
-        "not a number": 3,
+        "not a number": 4,
         "infinite": 1,
     }
+    assert report.doubts == {"rows with a wrong number of columns": 1}
+
+
+ROWS = ["u0,0,1,1,5", "u1,1,2,2,6", "u2,2,3", "u0,0,1,3,7", "u1,1,9,9,9,9,9", "u3,3,4,4,8", "u4"]
+
+
+@pytest.mark.parametrize("batches", [False, True])
+def test_a_row_of_another_width_stays_in_its_place_with_its_person(tmp_path: Path, batches: bool) -> None:
+    path = saved(tmp_path, "\n".join(["user,trip,x,y,t", *ROWS]) + "\n")
+    if not batches:
+        found, account = read_with_account(path)
+    else:
+        opened = open_batches(path, memory=1000, always=True)
+        assert opened is not None
+        found, account = Trajectories.concat(list(opened)), opened.account  # type: ignore[assignment]
+        opened.close()
+    assert found.extra is not None
+    assert found.extra["user"].to_pylist() == ["u0", "u1", "u2", "u3", "u4"]
+    assert found.sizes.tolist() == [2, 1, 0, 1, 0]
+    assert account.doubts["rows with a wrong number of columns"] == 3
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16"])
+@pytest.mark.parametrize("late", [False, True])
+def test_batches_of_other_encodings(tmp_path: Path, encoding: str, late: bool) -> None:
+    rows = [f"Zo{'e' if k == 0 and late else 'ë'} {k};1,5;{k}" for k in range(2000 if late else 3)]
+    path = tmp_path / "a.csv"
+    path.write_bytes("\n".join(["user;x;y", *rows]).encode(encoding))
+    opened = open_batches(path, memory=10**6, always=True)
+    assert opened is not None
+    found = Trajectories.concat(list(opened))
+    opened.close()
+    assert found.extra is not None
+    assert found.extra.equals(read(path).extra)
+    assert found.extra["user"][-1].as_py() == rows[-1].partition(";")[0]
+    assert found.x[1] == 1.5
 
 
 def test_a_missing_column_is_named_with_what_is_there(tmp_path: Path) -> None:

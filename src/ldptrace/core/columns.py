@@ -75,6 +75,11 @@ class Columns:
         """All columns with a known meaning. The other columns are extra columns."""
         return {name for key, name in asdict(self).items() if name is not None and key not in {"crs", "user"}}
 
+    @property
+    def placing(self) -> set[str | None]:
+        """The columns that say where and when a point was."""
+        return {self.x, self.y, self.t, self.date, self.geometry}
+
 
 def find_columns(names: Sequence[str], given: Names | None = None) -> Columns:
     """Return the given columns, and the other columns by their usual names.

@@ -1,14 +1,15 @@
 """Assemble tables with one row per point, which may be larger than memory, into trips on disk.
 
-The points are divided into parts by their trip, so that each part fits into memory. The trips of each part are put
-together in the order of their first points, and the parts are merged in this order. The result is the same as in
-memory.
+The tables are read twice. The first pass finds each trip, its first row and its number of points. So the trips can be
+divided, in the order of their first rows, into parts that fit into memory. The second pass writes each point to its
+part, and the trips of one part after the other are put together. The result is the same as in memory.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,16 +21,18 @@ from ldptrace.core.columns import find_columns
 from ldptrace.core.reading import Reading
 from ldptrace.core.tables import named
 from ldptrace.core.values import numbers_of, pc
+from ldptrace.core.words import total
 from ldptrace.errors import FormatError, InputError
-from ldptrace.io.account import Account, Owners, Parsed, naming, of_table
+from ldptrace.io.account import Account, Owners, naming, of_table
 
-Tables = Callable[[], Iterator[pa.Table]]
+# A file of points and its tables, which can be read any number of times.
+Source = tuple[Path, Callable[[], Iterator[pa.Table]]]
 
-ROW = "ldptrace:row"
-# Trips of a part that are read at a time when parts are merged, and trips of a table of the result.
-_READ, _WRITTEN = 1 << 11, 1 << 13
-# Bytes of a point with its time.
-POINT = 24
+# Trips of a table of the result.
+_WRITTEN = 1 << 13
+# Bytes of a point with its time, and parts that would fit into memory at a time: sorting a part takes several times
+# its bytes.
+POINT, PARTS = 24, 8
 # Bytes of a table at least, unless a single trip has more: smaller ones take longer than they spare memory.
 _PIECE = 1 << 18
 
@@ -45,31 +48,29 @@ class Assembled:
     account: Account
 
 
-def assemble(
-    groups: Sequence[Sequence[tuple[Path, Tables]]], folder: Path, reading: Reading, memory: int
-) -> Assembled:
-    """Assemble trips from tables of points. All points of a trip are in one group of files, in any order."""
-    files, trips_found, crs, user, account = [], 0, None, None, Account()
-    for number, group in enumerate(groups):
-        size = sum(path.stat().st_size for path, _ in group)
-        parts = max(1, -(-8 * size // memory))
-        dealt = _deal(group, folder, number, int(parts), reading)
-        runs = []
-        for part in dealt:
-            _check_longest(part, reading, memory)
-            run, parsed = _assembled(part, reading, memory // (16 * len(dealt)))
-            crs, user = parsed.trajectories.crs, parsed.trajectories.user
-            account += Account(
-                dropped_points=parsed.dropped_points,
-                notes=parsed.notes,
-                doubts=parsed.doubts,
-                owners=Owners.of(parsed.trajectories),
-            )
-            runs.append(run)
-        target = folder / f"trips-{number}.arrow"
-        trips_found += _merge(runs, target, memory // 16)
-        files.append(target)
-    return Assembled(files, trips_found, crs, user, account)
+def assemble(sources: Sequence[Source], folder: Path, reading: Reading, memory: int) -> Assembled:
+    """Assemble trips from tables of points, in any order."""
+    trips_found = _Trips()
+    for codes, table in _coded(sources, reading):
+        trips_found.add(codes, table.nbytes)
+    trips_found.check(memory)
+    files, number, crs, user, account = [], 0, None, None, trips_found.account
+    for part in _deal(sources, folder, reading, trips_found.parts(memory // PARTS)):
+        with pa.OSFile(str(part)) as file:
+            parsed = of_table(pa.ipc.open_stream(file).read_all(), reading)
+        part.unlink()
+        found = parsed.trajectories
+        crs, user = found.crs, found.user
+        account += Account(notes=parsed.notes, doubts=parsed.doubts, owners=Owners.of(found))
+        table = found.to_arrow()
+        # Parts must have the same columns: whether a number is an id or a further column may differ between them.
+        table = table.select([name for name in ("x", "y", "t", user) if name in table.column_names])
+        number += table.num_rows
+        files.append(part.with_name(part.name.replace("points", "trips")))
+        rows = max(_PIECE, memory // 16) * table.num_rows // max(table.nbytes, 1)
+        with pa.ipc.new_stream(str(files[-1]), table.schema) as writer:
+            writer.write_table(table, max_chunksize=max(1, min(_WRITTEN, rows)))
+    return Assembled(files, number, crs, user, account)
 
 
 def trips(path: Path) -> Iterator[pa.Table]:
@@ -79,38 +80,85 @@ def trips(path: Path) -> Iterator[pa.Table]:
             yield pa.Table.from_batches([batch])
 
 
-def _deal(
-    group: Sequence[tuple[Path, Tables]], folder: Path, number: int, parts: int, reading: Reading
-) -> list[Path]:
-    """Write each row to the part of its trip, with the number of the row."""
-    paths = [folder / f"points-{number}-{part}.arrow" for part in range(parts)]
-    writers: list[pa.ipc.RecordBatchStreamWriter | None] = [None] * parts
-    row = 0
-    try:
-        for path, tables in group:
-            with naming(path):
-                for table in tables():
-                    columns = find_columns(table.column_names, reading.names)
-                    if columns.id is None:
-                        raise FormatError("no column says which trajectory a point belongs to")
-                    place = hashed(table[columns.id]) % parts
-                    own = pa.array(np.arange(row, row + table.num_rows))
-                    row += table.num_rows
-                    table = table.append_column(ROW, own)
-                    order = np.argsort(place, kind="stable")
-                    table = table.take(pa.array(order)) if parts > 1 else table
-                    ends = np.searchsorted(place[order], np.arange(parts + 1))
-                    for part in range(parts):
-                        piece = table.slice(ends[part], ends[part + 1] - ends[part])
-                        writer = writers[part]
-                        if writer is None:
-                            writer = writers[part] = pa.ipc.new_stream(str(paths[part]), table.schema)
-                        writer.write_table(piece)
-    finally:
-        for writer in writers:
-            if writer is not None:
-                writer.close()
-    return [path for path in paths if path.exists()]
+def _coded(sources: Sequence[Source], reading: Reading) -> Iterator[tuple[Ints, pa.Table]]:
+    """Yield the tables, each with the code of the trip of each row, which is -1 for a row without a trip."""
+    for path, tables in sources:
+        with naming(path):
+            for table in tables():
+                columns = find_columns(table.column_names, reading.names)
+                if columns.id is None:
+                    raise FormatError("no column says which trajectory a point belongs to")
+                codes = np.zeros(table.num_rows, dtype=np.int64)
+                # Users may count their own trips: a trip is known by both.
+                for name in dict.fromkeys((columns.user, columns.id)):
+                    if name is not None:
+                        codes = (codes * 0x9E3779B1 + hashed(table[name])) & np.iinfo(np.int64).max
+                yield np.where(named(table, columns), codes, -1), table
+
+
+class _Trips:
+    """The trips of tables: their codes in order, and the first row and the number of points of each."""
+
+    def __init__(self) -> None:
+        self._found = np.zeros((3, 0), dtype=np.int64)
+        self._waiting: list[Ints] = []
+        self._rows = self._bytes = self._unknown = 0
+
+    def add(self, codes: Ints, size: int) -> None:
+        """Add the rows of one more table, which has this number of bytes."""
+        known, first, points = np.unique(codes, return_index=True, return_counts=True)
+        self._waiting.append(np.stack([known, first + self._rows, points]))
+        self._rows, self._bytes = self._rows + len(codes), self._bytes + size
+        self._unknown += int(np.count_nonzero(codes < 0))
+        if sum(part.shape[1] for part in self._waiting) > max(self._found.shape[1], 1 << 16):
+            self._settle()
+
+    def _settle(self) -> None:
+        found = np.concatenate([self._found, *self._waiting], axis=1)
+        # Tables come in order, so the first entry of a trip has its first row.
+        codes, first, place = np.unique(found[0], return_index=True, return_inverse=True)
+        points = np.bincount(place, found[2], len(codes)).astype(np.int64)
+        self._found, self._waiting = np.stack([codes, found[1, first], points])[:, codes >= 0], []
+
+    @property
+    def account(self) -> Account:
+        return Account(dropped_points=total([{"no trajectory id": self._unknown}]))
+
+    def check(self, memory: int) -> None:
+        """Raise an error if a single trip is larger than the memory."""
+        self._settle()
+        longest = int(self._found[2].max(initial=0))
+        if longest * POINT > memory:
+            raise too_long(longest, memory)
+
+    def parts(self, most: int) -> tuple[Ints, Ints]:
+        """Return the codes of the trips, and the part of each: consecutive trips of at most this many bytes, about."""
+        codes, first, points = self._found
+        order = np.argsort(first)
+        before = np.cumsum(points[order]) - points[order]
+        parts = np.empty(len(codes), dtype=np.int64)
+        parts[order] = before * self._bytes // max(self._rows, 1) // max(most, _PIECE)
+        return codes, np.unique(parts, return_inverse=True)[1]
+
+
+def _deal(sources: Sequence[Source], folder: Path, reading: Reading, where: tuple[Ints, Ints]) -> list[Path]:
+    """Write each row to the part of its trip, and return the files of the parts in order."""
+    known, part_of = where
+    paths = [folder / f"points-{part}.arrow" for part in range(int(part_of.max(initial=-1)) + 1)]
+    writers: dict[int, pa.ipc.RecordBatchStreamWriter] = {}
+    with ExitStack() as opened:
+        for codes, table in _coded(sources, reading):
+            rows = np.flatnonzero(codes >= 0)
+            part = part_of[np.searchsorted(known, codes[rows])]
+            order = np.argsort(part, kind="stable")
+            table = table.take(pa.array(rows[order])) if len(rows) < len(codes) or len(paths) > 1 else table
+            ends = np.searchsorted(part[order], np.arange(len(paths) + 1))
+            for number in np.flatnonzero(np.diff(ends)).tolist():
+                if number not in writers:
+                    writer = pa.ipc.new_stream(str(paths[number]), table.schema)
+                    writers[number] = opened.enter_context(writer)
+                writers[number].write_table(table.slice(ends[number], ends[number + 1] - ends[number]))
+    return paths
 
 
 def too_long(points: int, memory: int) -> InputError:
@@ -120,95 +168,6 @@ def too_long(points: int, memory: int) -> InputError:
         f"{memory / 2**20:,.0f} MB: raise the limit with --memory, or split trajectories first with "
         "ldptrace convert --split-gap"
     )
-
-
-def _check_longest(part: Path, reading: Reading, memory: int) -> None:
-    """Raise an error if a part is larger than the memory, which happens only if one of its trips is."""
-    if part.stat().st_size <= max(memory, _PIECE):
-        return
-    numbers: list[Ints] = []
-    with pa.OSFile(str(part)) as file:
-        for batch in pa.ipc.open_stream(file):
-            table = pa.Table.from_batches([batch])
-            columns = find_columns(table.column_names, reading.names)
-            codes = sum(hashed(table[name]) for name in {columns.user, columns.id} - {None})
-            numbers.append(np.asarray(codes))
-    longest = int(np.unique(np.concatenate(numbers), return_counts=True)[1].max()) if numbers else 0
-    if longest * POINT > memory:
-        raise too_long(longest, memory)
-
-
-def _rows(table: pa.Table, most: int, bytes_: int) -> int:
-    """Return the number of rows that take about this many bytes."""
-    return max(1, min(most, int(max(bytes_, _PIECE) * table.num_rows / max(table.nbytes, 1))))
-
-
-def _assembled(part: Path, reading: Reading, piece: int) -> tuple[Path, Parsed]:
-    """Return the trips of one part in the order of their first points, each with the row of this point."""
-    with pa.OSFile(str(part)) as file:
-        table = pa.ipc.open_stream(file).read_all()
-    part.unlink()
-    columns = find_columns(table.column_names, reading.names)
-    known = pa.array(named(table, columns))
-    rows = table[ROW].filter(known).to_numpy()
-    # Users may count their own trips: a trip is known by both.
-    codes = np.zeros(len(rows), dtype=np.int64)
-    for name in {columns.user, columns.id} - {None}:
-        own = pc.dictionary_encode(table[name].filter(known).combine_chunks(), null_encoding="encode")
-        codes = codes * len(own.dictionary) + own.indices.to_numpy()
-    first = np.sort(np.unique(codes, return_index=True)[1])
-    parsed = of_table(table.drop_columns([ROW]), reading)
-    trajectories = parsed.trajectories
-    found = trajectories.to_arrow()
-    # Parts must have the same columns: whether a number is an id or a further column may differ between them.
-    found = found.select([name for name in ("x", "y", "t", trajectories.user) if name in found.column_names])
-    found = found.append_column(ROW, pa.array(rows[first]))
-    target = part.with_name(part.name.replace("points", "run"))
-    with pa.ipc.new_stream(str(target), found.schema) as writer:
-        writer.write_table(found, max_chunksize=_rows(found, _READ, piece))
-    return target, parsed
-
-
-def _merge(runs: Sequence[Path], target: Path, piece: int) -> int:
-    """Merge the trips of all parts by the row of their first point, in tables of about this many bytes."""
-    files = [pa.OSFile(str(run)) for run in runs]
-    streams = [iter(pa.ipc.open_stream(file)) for file in files]
-    waiting: list[pa.Table | None] = [None] * len(runs)
-    writer = None
-    written = 0
-    try:
-        while True:
-            for number, stream in enumerate(streams):
-                if waiting[number] is None:
-                    batch = next(stream, None)
-                    waiting[number] = None if batch is None else pa.Table.from_batches([batch])
-            present = [table for table in waiting if table is not None]
-            if not present:
-                break
-            # Nothing that is still to come is before the earliest of the last rows.
-            limit = min(table[ROW][-1].as_py() for table in present)
-            ready = []
-            for number, table in enumerate(waiting):
-                if table is None:
-                    continue
-                count = int(np.searchsorted(table[ROW].to_numpy(), limit, side="right"))
-                ready.append(table.slice(0, count))
-                waiting[number] = table.slice(count) if count < table.num_rows else None
-            joined = pa.concat_tables(ready, promote_options="permissive")
-            joined = joined.take(pa.array(np.argsort(joined[ROW].to_numpy(), kind="stable")))
-            joined = joined.drop_columns([ROW]).combine_chunks()
-            if writer is None:
-                writer = pa.ipc.new_stream(str(target), joined.schema)
-            writer.write_table(joined, max_chunksize=_rows(joined, _WRITTEN, piece))
-            written += joined.num_rows
-    finally:
-        if writer is not None:
-            writer.close()
-        for file in files:
-            file.close()
-    for run in runs:
-        run.unlink()
-    return written
 
 
 def hashed(column: pa.ChunkedArray) -> Ints:

@@ -21,10 +21,11 @@ import pyarrow.parquet as pq
 from ldptrace.core.parallel import CHUNK, map_ordered, threads
 from ldptrace.core.reading import Names, Reading
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.core.words import total
 from ldptrace.errors import NothingUsable
 from ldptrace.io import csv, parquet
 from ldptrace.io.account import Account, Owners, Parsed, naming, of_table
-from ldptrace.io.assembly import POINT, Tables, assemble, too_long
+from ldptrace.io.assembly import POINT, Source, assemble, too_long
 from ldptrace.io.assembly import trips as assembled
 from ldptrace.io.clean import clean
 from ldptrace.io.formats import STDIN, locate
@@ -214,11 +215,12 @@ def open_batches(
                 inside=_inside(parquet.extent(files, own), reading),
                 **settings,
             )
-        if not large or (kind.name == "csv" and csv.is_porto(files[0])):
+        if not large or (kind.name == "csv" and csv.Text.of(files[0]).is_porto):
             return None
         with ExitStack() as aside:
             folder = Path(aside.enter_context(tempfile.TemporaryDirectory(prefix="ldptrace-")))
-            found = assemble(_points(kind.name, files), folder, reading, memory)
+            sources, broken = _points(kind.name, files, reading)
+            found = assemble(sources, folder, reading, memory)
             return Batches(
                 path,
                 kind.name,
@@ -229,17 +231,23 @@ def open_batches(
                 memory,
                 replace(reading, names=Names()),
                 aside.pop_all(),
-                assembled=found.account,
+                assembled=found.account + Account(doubts=broken),
                 inside=_inside(None, reading),
                 **settings,
             )
 
 
-def _points(kind: str, files: Sequence[Path]) -> list[list[tuple[Path, Tables]]]:
-    """Yield tables with one row per point, in groups of files that may share a trip."""
-    if kind == "csv":
-        return [[(file, partial(csv.batches, file))] for file in files]
-    return [[(file, partial(parquet.batches, file, 1 << 18)) for file in files]]
+def _points(kind: str, files: Sequence[Path], reading: Reading) -> tuple[list[Source], dict[str, int]]:
+    """Return the tables of files with one row per point, and how many rows have a wrong number of columns."""
+    if kind != "csv":
+        return [(file, partial(parquet.batches, file, 1 << 18)) for file in files], {}
+    sources, broken = [], []
+    for file in files:
+        with naming(file):
+            text, rows = csv.Text.of(file, reading.names).settled()
+        sources.append((file, text.tables))
+        broken.append(rows)
+    return sources, total(broken)
 
 
 def _inside(extent: Bounds | None, reading: Reading) -> bool:

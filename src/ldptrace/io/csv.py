@@ -1,10 +1,15 @@
-"""CSV with one row per point and named columns. A column POLYLINE means the data set of taxis in Porto."""
+"""CSV with named columns. A column POLYLINE means the data set of taxis in Porto.
+
+A row with a wrong number of columns stays a row of its person: its values are kept as far as they reach, but its place
+and time are not.
+"""
 
 from __future__ import annotations
 
+import csv
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
@@ -15,33 +20,28 @@ import pyarrow.csv as pacsv
 from ldptrace.core import ragged
 from ldptrace.core.columns import find_columns
 from ldptrace.core.crs import WGS84
-from ldptrace.core.reading import Reading
+from ldptrace.core.reading import Names, Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.words import total
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io import porto
 from ldptrace.io.account import Parsed, each, of_table
-from ldptrace.io.text import WESTERN, encoding_of, output, read_bytes, read_head
+from ldptrace.io.text import WESTERN, encoding_of, output, read_head
 
 BLOCK_BYTES = 1 << 23
 
 
 def read_file(path: Path, reading: Reading) -> Parsed:
-    """Read the points of a CSV file, gzipped or not. The first line decides the delimiter.
+    """Read a CSV file, gzipped or not. The first line decides the delimiter.
 
     Text that is not UTF-8 is read as UTF-16 if it looks so, otherwise as Western European.
     """
-    head = read_head(path)
-    encoding = encoding_of(head)
-    if encoding == "utf-8":
-        found = _read(path, head, reading)
-        if found is not None:
-            return found
-        encoding = WESTERN
-    text = read_bytes(path).decode(encoding, errors="replace").lstrip("\ufeff").encode()
-    found = _read(pa.py_buffer(text), text[: 1 << 16], reading)
-    assert found is not None
-    return found
+    text = Text.of(path, reading.names)
+    if text.is_porto:
+        return porto.read_file(path, reading)
+    table, broken = text.whole()
+    parsed = of_table(table, reading, place="line", first=2)
+    return replace(parsed, doubts=total([parsed.doubts, broken]))
 
 
 read = each(read_file)
@@ -49,77 +49,144 @@ read = each(read_file)
 
 def stated_crs(path: Path) -> str | None:
     """Return the coordinate system that the names of the columns imply, also for a file without rows."""
-    names = _names(_first_line(read_head(path)))[0]
-    return WGS84 if porto.POLYLINE in names else find_columns(names).crs
+    text = Text.of(path)
+    return WGS84 if text.is_porto else find_columns(text.names).crs
 
 
-def _names(header: str) -> tuple[list[str], str]:
-    """Return the names of the columns and the delimiter."""
-    delimiter = max(",;\t|", key=header.count)
-    return [name.strip().strip('"') for name in header.split(delimiter)], delimiter
+@dataclass(frozen=True)
+class Text:
+    """The text of a CSV file: the names of its columns, its delimiter and its encoding. The user has `given` names of
+    columns. `kinds` are the types of the columns; None means that the first block decides."""
 
+    path: Path
+    names: tuple[str, ...]
+    delimiter: str
+    encoding: str
+    given: Names | None = None
+    kinds: pa.Schema | None = None
 
-def _read(source: Path | pa.Buffer, head: bytes, reading: Reading) -> Parsed | None:
-    """Read the points of a text. Returns None if the text is not UTF-8."""
-    names, delimiter = _names(_first_line(head))
-    if all(_is_number(name) for name in names):
-        raise FormatError(
-            "line 1 holds numbers; a line with the names of the columns is needed, such as traj_id,x,y,t"
-        )
-    if porto.POLYLINE in names:
-        return porto.read_table(source)
-    try:
-        table, broken = _parsed(source, delimiter), 0
-    except pa.ArrowInvalid as error:
-        if "UTF8" in str(error) or "utf8" in str(error):
-            return None
-        table, broken = _without_broken_rows(source, delimiter)
-    if any(pa.types.is_binary(column.type) for column in table.columns):
-        return None
-    parsed = of_table(table, reading, place="line", first=2)
-    dropped = total([parsed.dropped_points, {"wrong number of columns": broken}])
-    return replace(parsed, rows=parsed.rows + broken, dropped_points=dropped)
+    @staticmethod
+    def of(path: Path, given: Names | None = None) -> Text:
+        """Look at the first line of a file."""
+        head = read_head(path)
+        encoding = encoding_of(head)
+        line = re.split(r"\r?\n", head.decode(encoding, errors="replace").lstrip("\ufeff"), maxsplit=1)[0]
+        if not line.strip() or "\0" in line:
+            raise FormatError("line 1 is not a line of column names")
+        delimiter = max(",;\t|", key=line.count)
+        names = tuple(name.strip().strip('"') for name in line.split(delimiter))
+        if all(_is_number(name) for name in names):
+            raise FormatError(
+                "line 1 holds numbers; a line with the names of the columns is needed, such as traj_id,x,y,t"
+            )
+        return Text(path, names, delimiter, encoding, given)
 
+    @property
+    def is_porto(self) -> bool:
+        """Whether this is a file of the Porto data set, with one trip per row."""
+        return porto.POLYLINE in self.names
 
-def is_porto(path: Path) -> bool:
-    """Whether this is a file of the Porto data set, with one trip per row."""
-    return porto.POLYLINE in _first_line(read_head(path))
-
-
-def batches(path: Path) -> Iterator[pa.Table]:
-    """Yield tables of the file, block by block. Rows with a wrong number of columns are skipped.
-
-    The first block decides the type of each column. A column that later has other values is read as text.
-    """
-    header = _first_line(read_head(path))
-    delimiter = max(",;\t|", key=header.count)
-    parse = pacsv.ParseOptions(delimiter=delimiter, invalid_row_handler=lambda _: "skip")
-    read = pacsv.ReadOptions(block_size=BLOCK_BYTES)
-    with pacsv.open_csv(path, read, parse) as reader:
-        shown = reader.schema
-    # Whole numbers may be followed by fractions, and an empty block says nothing.
-    columns = find_columns(shown.names)
-    kinds = {
-        field.name: pa.float64()
-        if pa.types.is_integer(field.type) and field.name in (columns.x, columns.y, columns.t)
-        else pa.string()
-        if pa.types.is_null(field.type)
-        else field.type
-        for field in shown
-    }
-    for kind in (kinds, dict.fromkeys(kinds, pa.string())):
+    def whole(self) -> tuple[pa.Table, dict[str, int]]:
+        """Return all rows as one table, and how many have a wrong number of columns."""
         try:
-            # All of it is tried first: a table that was given away cannot be taken back.
-            with pacsv.open_csv(path, read, parse, pacsv.ConvertOptions(column_types=kind)) as reader:
-                for _ in reader:
-                    pass
+            table = pacsv.read_csv(
+                self.path, self._options(True), pacsv.ParseOptions(delimiter=self.delimiter)
+            )
+            if not any(pa.types.is_binary(kind) for kind in table.schema.types):
+                return table, {}
         except pa.ArrowInvalid:
-            continue
-        with pacsv.open_csv(path, read, parse, pacsv.ConvertOptions(column_types=kind)) as reader:
+            pass
+        text, broken = self.settled()
+        return pa.concat_tables(text.tables()), broken
+
+    def settled(self) -> tuple[Text, dict[str, int]]:
+        """Decide the encoding and the types of the columns by reading all rows, because a table that was given away
+        cannot be taken back. Also returns how many rows have a wrong number of columns.
+
+        Columns whose first block does not tell their type are texts.
+        """
+        columns = find_columns(self.names, self.given)
+        numbers = {columns.x, columns.y, columns.t}
+        for encoding in dict.fromkeys((self.encoding, WESTERN)):
+            text = replace(self, encoding=encoding)
+            try:
+                with text._opened([], threads=True) as reader:
+                    shown = reader.schema
+            except pa.ArrowInvalid:
+                continue
+            # An empty block says nothing, and whole numbers may be followed by fractions.
+            likely = [
+                field.with_type(pa.float64())
+                if pa.types.is_integer(field.type) and field.name in numbers
+                else field.with_type(pa.string())
+                if pa.types.is_null(field.type) or pa.types.is_binary(field.type)
+                else field
+                for field in shown
+            ]
+            for fields in (likely, [field.with_type(pa.string()) for field in shown]):
+                text = replace(text, kinds=pa.schema(fields))
+                broken: list[pacsv.InvalidRow] = []
+                try:
+                    with text._opened(broken, threads=False) as reader:
+                        rows = sum(batch.num_rows for batch in reader)
+                except pa.ArrowInvalid:
+                    continue
+                if len(broken) > rows:
+                    row = broken[0]
+                    raise NothingUsable(
+                        f"line {row.number}: {row.actual_columns} columns where the first line has "
+                        f"{row.expected_columns}"
+                    )
+                return text, total([{"rows with a wrong number of columns": len(broken)}])
+        raise FormatError("the rows cannot be read as a table")
+
+    def tables(self) -> Iterator[pa.Table]:
+        """Yield tables of the file, block by block."""
+        broken: list[pacsv.InvalidRow] = []
+        # Only a single thread knows the numbers of the rows.
+        with self._opened(broken, threads=False) as reader:
+            row = 2
             for batch in reader:
-                yield pa.Table.from_batches([batch])
-        return
-    raise FormatError("the rows cannot be read as a table")
+                start = 0
+                while broken and broken[0].number < row + batch.num_rows - start:
+                    end = start + max(broken[0].number - row, 0)
+                    yield pa.Table.from_batches([batch.slice(start, end - start)])
+                    yield self._repaired(broken.pop(0), reader.schema)
+                    row, start = row + end - start + 1, end
+                yield pa.Table.from_batches([batch.slice(start)])
+                row += batch.num_rows - start
+            for rest in broken:
+                yield self._repaired(rest, reader.schema)
+
+    def _opened(self, broken: list[pacsv.InvalidRow], *, threads: bool) -> pacsv.CSVStreamingReader:
+        """Open the file. Rows with a wrong number of columns are added to a list, and are not in the batches."""
+
+        def skip(row: pacsv.InvalidRow) -> str:
+            broken.append(row)
+            return "skip"
+
+        parse = pacsv.ParseOptions(delimiter=self.delimiter, invalid_row_handler=skip)
+        kinds = {} if self.kinds is None else {field.name: field.type for field in self.kinds}
+        return pacsv.open_csv(
+            self.path, self._options(threads), parse, pacsv.ConvertOptions(column_types=kinds)
+        )
+
+    def _options(self, threads: bool) -> pacsv.ReadOptions:
+        return pacsv.ReadOptions(block_size=BLOCK_BYTES, encoding=self.encoding, use_threads=threads)
+
+    def _repaired(self, row: pacsv.InvalidRow, schema: pa.Schema) -> pa.Table:
+        """Return a row with a wrong number of columns: what it says about the trip, but no place and time."""
+        cells = next(csv.reader([row.text], delimiter=self.delimiter), [])
+        columns = find_columns(schema.names, self.given)
+        values = {}
+        for place, field in enumerate(schema):
+            found = cells[place] if place < len(cells) and field.name not in columns.placing else ""
+            values[field.name] = pa.array([found or None], pa.string())
+            try:
+                values[field.name] = values[field.name].cast(field.type)
+            except pa.ArrowInvalid:
+                values[field.name] = pa.nulls(1, field.type)
+        return pa.table(values)
 
 
 class Writer:
@@ -168,48 +235,9 @@ def _rows(trajectories: Trajectories) -> pa.Table:
     return pa.table(columns)
 
 
-def _first_line(head: bytes) -> str:
-    line: str = head.split(b"\n", 1)[0].decode("utf-8-sig", errors="replace").rstrip("\r")
-    if not line.strip() or "\0" in line:
-        raise FormatError("line 1 is not a line of column names")
-    return line
-
-
 def _is_number(text: str) -> bool:
     try:
         float(text)
     except ValueError:
         return False
     return True
-
-
-def _parsed(
-    source: Path | pa.Buffer, delimiter: str, handler: Callable[[pacsv.InvalidRow], str] | None = None
-) -> pa.Table:
-    return pacsv.read_csv(
-        source,
-        read_options=pacsv.ReadOptions(block_size=BLOCK_BYTES),
-        parse_options=pacsv.ParseOptions(delimiter=delimiter, invalid_row_handler=handler),
-    )
-
-
-def _without_broken_rows(source: Path | pa.Buffer, delimiter: str) -> tuple[pa.Table, int]:
-    """Keep rows with as many columns as the first line, and count the others. If most rows are broken, that is an
-    error."""
-    # Arrow hands over broken rows as text, so the bytes must be text first.
-    data = read_bytes(source) if isinstance(source, Path) else source.to_pybytes()
-    text = data.decode("utf-8-sig", errors="replace")
-    broken: list[pacsv.InvalidRow] = []
-
-    def skip(row: pacsv.InvalidRow) -> str:
-        broken.append(row)
-        return "skip"
-
-    table = _parsed(pa.py_buffer(text.encode()), delimiter, skip)
-    if len(broken) > table.num_rows:
-        row = broken[0]
-        line = text.partition(row.text)[0].count("\n") + 1
-        raise NothingUsable(
-            f"line {line}: {row.actual_columns} columns where the first line has {row.expected_columns}"
-        )
-    return table, len(broken)

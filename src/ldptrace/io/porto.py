@@ -30,13 +30,8 @@ BLOCK_BYTES = 1 << 23
 
 def read_file(path: Path, _: Reading) -> Parsed:
     """Read the trips of the file. A row that is marked MISSING_DATA is a trip without points."""
-    return read_table(path)
-
-
-def read_table(source: Path | pa.Buffer) -> Parsed:
-    """Do the same as `read_file`, for a file or for its content."""
     table = pacsv.read_csv(
-        source,
+        path,
         read_options=pacsv.ReadOptions(block_size=BLOCK_BYTES),
         convert_options=pacsv.ConvertOptions(column_types={POLYLINE: pa.string(), MISSING: pa.bool_()}),
     )
