@@ -47,7 +47,7 @@ class StreamMethod:
 
 
 def installed(group: str) -> dict[str, EntryPoint]:
-    """The entry points of a group by name. A name that two packages give is an error that names both."""
+    """Return the entry points of a group by name. A name that two packages give is an error that names both."""
     # Reading what is installed takes longer than most commands take to start.
     from importlib.metadata import entry_points
 
@@ -73,7 +73,7 @@ def find(group: str, name: str) -> EntryPoint | None:
 
 
 def load(point: EntryPoint) -> Any:
-    """What an entry point names, or one sentence that says why it does not load."""
+    """Return what an entry point names, or one sentence that says why it does not load."""
     try:
         return point.load()
     except Exception as error:

@@ -84,7 +84,7 @@ def black_box(
     progress: Callable[[str], None] = lambda _: None,
     witness: Witness | None = None,
 ) -> list[Attack]:
-    """Attacks on every round and group of the plan, with `trials` messages per input."""
+    """Attack every round and group of the plan, with `trials` messages per input."""
     own = OwnWitness(plan) if witness is None else witness
     targets = [
         (number, group)
@@ -113,7 +113,7 @@ def black_box(
 
 
 def _attacks(plan: Plan, number: int, group: int, samples: list[_Sample], level: float) -> list[Attack]:
-    """The best of all pairs, for each way of looking."""
+    """Return the best of all pairs, for each way of looking."""
     round_ = plan.rounds[number]
     asks = asked_of(round_, group)
     target = ", ".join(ask.question.name for ask in asks)
@@ -132,7 +132,7 @@ def _attacks(plan: Plan, number: int, group: int, samples: list[_Sample], level:
 
 
 def worst_inputs(plan: Plan, number: int, group: int) -> list[Input]:
-    """Trajectories with different answers to what this group is asked, the fullest answers first."""
+    """Return trajectories with different answers to what this group is asked, the fullest answers first."""
     chosen: dict[Answer, Input] = {}
     for name, points in extreme_trajectories(plan.grid).items():
         if len(points) <= LONGEST:
@@ -148,7 +148,7 @@ def enough(plan: Plan, number: int, level: float) -> int:
 
 
 def lifelike_inputs(plan: Plan, number: int, group: int) -> list[Input]:
-    """The same ways as trips of real people: a thousand fixes with dates, several trips per person."""
+    """Return the same ways as trips of real people: a thousand fixes with dates, several trips per person."""
     chosen: dict[Answer, Input] = {}
     everybody = extreme_trajectories(plan.grid)
     fullest = [one.name for one in worst_inputs(plan, number, group)]
@@ -181,7 +181,7 @@ def _sample(messages: Messages, of: Input) -> _Sample:
 
 
 def _named(messages: Messages) -> list[list[tuple[int, ...]]]:
-    """What each message names; nothing if one does not follow the protocol, which is the structure's finding."""
+    """Return what each message names; nothing if one does not follow the protocol, which is the structure's finding."""
     plan, number = messages.plan, messages.round
     try:
         return [[slot for _, slots in read_report(m, plan, number) for slot in slots] for m in messages.sent]
@@ -190,7 +190,7 @@ def _named(messages: Messages) -> list[list[tuple[int, ...]]]:
 
 
 def _bits(messages: list[bytes]) -> Floats:
-    """One row per message: the bits of its bytes without the random id, then its size in unary."""
+    """Return one row per message: the bits of its bytes without the random id, then its size in unary."""
     size = max(map(len, messages))
     joined = b"".join(message.ljust(size, b"\0") for message in messages)
     rows = np.frombuffer(joined, dtype=np.uint8).reshape(len(messages), size)
@@ -231,7 +231,7 @@ def _score_items(asks: tuple[Ask, ...], one: _Sample, other: _Sample) -> tuple[F
 
 
 def _bound(first: Floats, second: Floats, level: float) -> float:
-    """Lower bound on epsilon: choose an event on the first halves, count it on the second ones."""
+    """Return a lower bound on epsilon: choose an event on the first halves, count it on the second ones."""
     bounds = [0.0]
     for a, b in ((first, second), (-second, -first)):
         half = len(a) // 2
@@ -242,14 +242,14 @@ def _bound(first: Floats, second: Floats, level: float) -> float:
 
 
 def _best_threshold(first: Floats, second: Floats) -> float:
-    """Where `score >= threshold` promises the largest ratio, less four standard errors of its logarithm."""
+    """Return where `score >= threshold` promises the largest ratio, less four standard errors of its logarithm."""
     levels = np.unique(np.quantile(np.concatenate([first, second]), np.linspace(0, 1, 101)))
     hits, false = ((scores[:, None] >= levels).sum(axis=0) + 1.0 for scores in (first, second))
     return float(levels[np.argmax(np.log(hits / false) - 4 * np.sqrt(1 / hits + 1 / false))])
 
 
 def _log_ratio(hits: int, false: int, trials: int, level: float) -> float:
-    """ln of a lower bound on one probability over an upper bound on the other (Clopper-Pearson)."""
+    """Return ln of a lower bound on one probability over an upper bound on the other (Clopper-Pearson)."""
     low = stats.beta.ppf(level, hits, trials - hits + 1) if hits else 0.0
     high = stats.beta.isf(level, false + 1, trials - false) if false < trials else 1.0
     return math.log(low / high) if low > 0 else 0.0

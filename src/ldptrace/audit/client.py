@@ -40,7 +40,7 @@ class StructuralFinding:
 
 
 def structural_findings(plan: Plan) -> list[StructuralFinding]:
-    """Size, header and form of what the device sends for trajectories that differ as much as possible."""
+    """Check size, header and form of what the device sends for trajectories that differ as much as possible."""
     everybody = extreme_trajectories(plan.grid)
     found = []
     for number in range(len(plan.rounds)):
@@ -78,7 +78,7 @@ COPIES = 64
 
 
 def alone(plan: Plan, number: int, group: int) -> Plan:
-    """The plan that asks everyone what this group is asked.
+    """Return the plan that asks everyone what this group is asked.
 
     How many trips there are is not for the audit to say in a standing plan, so that question is asked without windows.
     """
@@ -89,7 +89,7 @@ def alone(plan: Plan, number: int, group: int) -> Plan:
 
 
 def asking(plan: Plan, trips: Sequence[Points]) -> Json:
-    """The line that asks somebody with these trips, who took part long enough for a window to end."""
+    """Return the line that asks somebody with these trips, who took part long enough for a window to end."""
     now, standing = time.time(), plan.standing
     line: Json = {"plan": plan.to_json(), "limit": "20", "now": now}
     if standing is None:
@@ -117,7 +117,7 @@ class DrivenWitness:
 
 
 def client_structure(plan: Plan, device: Device, trials: int) -> list[StructuralFinding]:
-    """Size, header, form and group of what the client sends for people as different as possible."""
+    """Check size, header, form and group of what the client sends for people as different as possible."""
     people = {name: [points] if points else [] for name, points in extreme_trajectories(plan.grid).items()}
     people |= {f"{name}, as real trips": lifelike(trips[0]) for name, trips in people.items() if trips}
     found = []

@@ -95,7 +95,7 @@ class CommandDevice:
         self._process = self._started()
 
     def twin(self) -> CommandDevice:
-        """Another process of the same client with the same ledgers."""
+        """Start another process of the same client with the same ledgers."""
         return CommandDevice(self.name, self._folder)
 
     def __enter__(self) -> CommandDevice:
@@ -132,7 +132,7 @@ def reports_of(device: Device, line: Json, count: int) -> list[bytes]:
 
 
 def trip_lines(trips: Sequence[Points], arrivals: Sequence[float] = ()) -> list[Json]:
-    """Trips as lines have them.
+    """Return trips as lines have them.
 
     >>> trip_lines([[(1.0, 2.0)]])
     [{'points': [(1.0, 2.0)], 'arrival': None}]
@@ -142,7 +142,7 @@ def trip_lines(trips: Sequence[Points], arrivals: Sequence[float] = ()) -> list[
 
 
 def _plain(value: Any) -> Any:
-    """The same without numbers that JSON does not have."""
+    """Return the same without numbers that JSON does not have."""
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, dict):

@@ -30,7 +30,7 @@ PROBES = 8
 
 
 def distribution(run: Callable[[Source], T]) -> dict[T, Fraction]:
-    """Probability of each result of `run`, exactly.
+    """Return the probability of each result of `run`, exactly.
 
     >>> distribution(lambda source: source.below(3) + source.below(2))[1]
     Fraction(1, 3)
@@ -53,7 +53,7 @@ class _Scripted(Source):
         self.bounds: list[int] = []
 
     def below(self, bound: int) -> int:
-        """The next value of the script; where it ends, the bound is raised as undecided, or noted."""
+        """Return the next value of the script; where it ends, the bound is raised as undecided, or noted."""
         value = next(self.values, None)
         if value is None:
             if self.then is None:
@@ -82,7 +82,7 @@ def _explore(run: Callable[[Source], T], drawn: list[int]) -> dict[T, Fraction]:
 
 
 def _ranges(run: Callable[[Source], T], drawn: list[int], bound: int) -> list[tuple[int, int]]:
-    """First value and width of every range of values that the computation treats alike."""
+    """Return the first value and width of every range of values that the computation treats alike."""
     if bound <= SMALL:
         return [(value, 1) for value in range(bound)]
     lottery = random.Random(bound)
@@ -95,7 +95,7 @@ def _ranges(run: Callable[[Source], T], drawn: list[int], bound: int) -> list[tu
         return tuple(seen)
 
     def split(low: int, at_low: tuple[object, ...], high: int, at_high: tuple[object, ...]) -> list[int]:
-        """Values in low+1..high at which the behaviour changes."""
+        """Return values in low+1..high at which the behaviour changes."""
         if at_low == at_high:
             inside = [lottery.randrange(low, high + 1) for _ in range(PROBES)]
             odd = next((value for value in inside if behaviour(value) != at_low), None)
@@ -140,7 +140,7 @@ class ExactFinding:
 
 
 def exact_findings(plan: Plan) -> list[ExactFinding]:
-    """Every randomizer of the plan, made small and listed in full, with the plan's own integers."""
+    """Check every randomizer of the plan, made small and listed in full, with the plan's own integers."""
     known: dict[Randomizer, tuple[int, int, Fraction | None, bool]] = {}
     found = []
     for number, round_ in enumerate(plan.rounds):
@@ -160,13 +160,13 @@ def exact_findings(plan: Plan) -> list[ExactFinding]:
 
 
 def round_epsilon(round_: Round, found: list[ExactFinding]) -> float:
-    """How the exact values of a round's questions add up for one user."""
+    """Add up the exact values of a round's questions for one user."""
     values = [finding.epsilon * ask.question.slots for finding, ask in zip(found, round_.asks, strict=True)]
     return max(values) if round_.assignment == "partition" else sum(values)
 
 
 def shrunk(channel: Randomizer) -> Randomizer:
-    """The same randomizer on a domain small enough to list, with the same integers for its ratio."""
+    """Return the same randomizer on a domain small enough to list, with the same integers for its ratio."""
     domain = min(channel.domain, SMALL_DOMAIN)
     sizes = {"domain": domain, "capacity": min(channel.capacity, SMALL_CAPACITY, domain)}
     if isinstance(channel, PrivSet):
@@ -175,7 +175,7 @@ def shrunk(channel: Randomizer) -> Randomizer:
 
 
 def inputs_of(channel: Randomizer) -> Iterator[tuple[int, ...]]:
-    """Every set that a user can have."""
+    """Return every set that a user can have."""
     for size in range(channel.capacity + 1):
         yield from combinations(range(channel.domain), size)
 
@@ -200,7 +200,7 @@ def _enumerated(channel: Randomizer) -> tuple[int, int, Fraction | None, bool]:
 
 
 def _full_size_agrees(channel: Randomizer) -> bool:
-    """The probabilities that the curator de-biases with keep the claim at the real size too."""
+    """Check that the probabilities with which the curator de-biases keep the claim at the real size too."""
     p, q = channel.probabilities
     if isinstance(channel, OUE):
         return p * (1 - q) / ((1 - p) * q) == channel.ratio

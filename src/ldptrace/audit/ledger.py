@@ -61,7 +61,7 @@ def ask(plan: str, result: str | int, **more: Any) -> Step:
 
 
 def sent(plan: str, step: int) -> Step:
-    """The report of an earlier step has arrived."""
+    """Say that the report of an earlier step has arrived."""
     return Step("sent", plan, step)
 
 
@@ -69,7 +69,7 @@ RESTART = Step("restart")
 
 
 def ledger_findings(device: Device) -> list[LedgerFinding]:
-    """Retries, restarts, forks, limits and windows."""
+    """Check retries, restarts, forks, limits and windows."""
     plans = {name: plan.to_json() for name, plan in _plans()}
     found = [
         _tried(device, f"audit-{place}", name, steps, plans)
@@ -159,7 +159,7 @@ def _scenarios() -> dict[str, list[Step]]:
 
 
 def _side_by_side(device: CommandDevice) -> LedgerFinding:
-    """Two processes of one person answer the same plans at the same moment."""
+    """Let two processes of one person answer the same plans at the same moment."""
     name, twin = "two processes give one answer", device.twin()
     try:
         for nonce in range(TWINS):
@@ -251,7 +251,7 @@ def _words(result: str | int) -> str:
 
 
 def _in_order(reports: list[str]) -> bool:
-    """Windows that were answered a whole number of weeks apart are as many windows apart."""
+    """Check that windows which were answered a whole number of weeks apart are as many windows apart."""
     windows = [Report.decode(bytes.fromhex(report)).window for report in dict.fromkeys(reports)]
     standing = [window for window in windows if window]
     return all(b - a in (1, 3) for a, b in pairwise(standing))

@@ -51,7 +51,7 @@ class MarginalFinding:
 
 
 def marginal_findings(plan: Plan, trials: int) -> list[MarginalFinding]:
-    """One finding for each question of each round, with at most `trials` reports each."""
+    """Return one finding for each question of each round, with at most `trials` reports each."""
     asks = [ask for round_ in plan.rounds for ask in round_.asks]
     level = ALPHA / sum(2 * ask.randomizer.outputs for ask in asks)
     found = []
@@ -112,7 +112,7 @@ def _finding(number: int, ask: Ask, draws: int, counts: Counts, level: float) ->
 def _trajectory(
     main: Ask, asks: tuple[Ask, ...], grid: Grid, lottery: random.Random
 ) -> tuple[Points, list[Slots | None]]:
-    """A random walk with times, and its true answers where they are not drawn at random themselves (else None).
+    """Return a random walk with times, and its true answers where they are not drawn at random themselves (else None).
 
     It is cut until the answer to the main question needs no luck; most often it is just long enough to fill a set.
     """
@@ -135,7 +135,7 @@ def _certain(ask: Ask, points: Points, grid: Grid) -> Slots | None:
 
 
 def _walk(cells: int, grid: Grid, lottery: random.Random) -> Points:
-    """Centres of adjacent cells, at a random speed at a random time of a week."""
+    """Return centres of adjacent cells, at a random speed at a random time of a week."""
     n = grid.n
     (x0, y0), (width, height) = grid.origin, grid.step
     i, j = lottery.randrange(n), lottery.randrange(n)

@@ -34,7 +34,7 @@ class Reach:
 
 
 def reach(channel: Randomizer) -> Reach:
-    """A named item counts (1 - q) / (p - q) users, one that is not named -q / (p - q); see SECURITY.md.
+    """Return what an item adds: (1 - q) / (p - q) users if it is named, -q / (p - q) if not; see SECURITY.md.
 
     >>> from fractions import Fraction
     >>> from ldptrace.protocol.exact import ratio_at_most

@@ -40,7 +40,7 @@ class SourceFinding:
 
 
 def source_findings(plan: Plan) -> list[SourceFinding]:
-    """One finding for each round of the plan, and one for each randomizer there is."""
+    """Return one finding for each round of the plan, and one for each randomizer there is."""
     inputs = [points for points in extreme_trajectories(plan.grid).values() if len(points) < 50]
     found = [
         _finding(f"round {number}" if plan.standing is None else "windows", Asked(plan, number), inputs)
@@ -54,7 +54,7 @@ def source_findings(plan: Plan) -> list[SourceFinding]:
 
 
 def probe_plan(kind: str) -> Plan:
-    """A plan whose reports need many random bytes of one randomizer.
+    """Return a plan whose reports need many random bytes of one randomizer.
 
     >>> [probe_plan(kind).rounds[0].asks[0].randomizer.kind for kind in RANDOMIZERS]
     ['grr', 'oue', 'privset']
@@ -85,7 +85,7 @@ def _finding(target: str, device: Asked, inputs: list[Points], reports: int = RE
 
 
 def _unlike(device: Asked, points: Points, message: bytes, handed: list[bytes]) -> str | None:
-    """How a report differs from what follows from the bytes that were handed out for it, if it does."""
+    """Return how a report differs from what follows from the bytes that were handed out for it, if it does."""
     reader = BytesReader(b"".join(handed))
     try:
         again = device.drawn(points, Source(reader))

@@ -29,7 +29,7 @@ ACCEPTED = 1_000_000
 
 @contextmanager
 def system_source(take: Bytes) -> Iterator[None]:
-    """Within the block the operating system's random bytes are those of `take`. Not for several threads."""
+    """Replace the operating system's random bytes by those of `take` within the block. Not for several threads."""
     real = os.urandom
     os.urandom = take
     try:
@@ -50,7 +50,7 @@ class Asked:
         self.window = 0
 
     def answer(self, trips: Sequence[Points], take: Bytes) -> bytes:
-        """What the device sends when the system's random bytes are these and all trips have just ended."""
+        """Return what the device sends when the system's random bytes are these and all trips have just ended."""
         standing = self.reporter.plan.standing
         if standing is None:
             with system_source(take):
@@ -63,12 +63,12 @@ class Asked:
             return self.reporter.report([Recording(points, end) for points in trips], now=end)
 
     def drawn(self, points: Points, source: Source) -> bytes:
-        """The report that follows from these bytes, about the same round or window as the last answer."""
+        """Return the report that follows from these bytes, about the same round or window as the last answer."""
         occasion = occasion_of(points, self.reporter.plan.grid)
         return self.reporter.draw_about(occasion, self.number, source, window=self.window)
 
     def watched(self, points: Points) -> tuple[bytes, list[bytes]]:
-        """What the device sends, and the bytes that the system handed out meanwhile."""
+        """Return what the device sends, and the bytes that the system handed out meanwhile."""
         real, handed = os.urandom, list[bytes]()
 
         def take(count: int) -> bytes:
@@ -85,7 +85,7 @@ class OwnWitness:
     plan: Plan
 
     def messages(self, number: int, group: int, trips: Sequence[Points], count: int) -> Messages:
-        """Fresh messages of devices that happened to draw this group."""
+        """Return fresh messages of devices that happened to draw this group."""
         device, round_ = Asked(self.plan, number), self.plan.rounds[number]
         sent = [device.answer(trips, in_group(round_, group)) for _ in range(count)]
         return Messages(self.plan, number, sent)
@@ -100,7 +100,7 @@ class Messages(NamedTuple):
 
 
 def in_group(round_: Round, group: int) -> Bytes:
-    """The system's bytes, but the first ones let a device draw this group, whatever its id.
+    """Return the system's bytes, but the first ones let a device draw this group, whatever its id.
 
     They are for the stream of a report. A trip among several is drawn from a stream of its own, which is not replaced.
     """
@@ -117,7 +117,7 @@ def in_group(round_: Round, group: int) -> Bytes:
 
 
 def tape(number: int) -> Bytes:
-    """An endless stream of bytes, the same for the same number."""
+    """Return an endless stream of bytes, the same for the same number."""
     block, data = 0, b""
 
     def take(count: int) -> bytes:
@@ -138,7 +138,8 @@ FIXES, INTERVAL, TRIPS = 1000, 5.0, 6
 
 
 def extreme_trajectories(grid: Grid) -> dict[str, Points]:
-    """Nothing, one cell, thousands of cells, all corners, lines of every length, to and fro, far outside, all times.
+    """Return trajectories: nothing, one cell, thousands of cells, all corners, lines of every length, to and fro,
+    far outside, all times.
 
     >>> list(extreme_trajectories(Grid((0, 0, 2, 2), 2)))[-3:]
     ['out of the middle, fast', 'broken times', 'times that run backwards']
@@ -179,7 +180,7 @@ def extreme_trajectories(grid: Grid) -> dict[str, Points]:
 
 
 def lifelike(points: Points, moment: float | None = None) -> list[Points]:
-    """The trips of somebody who went that way: hundreds of fixes, dates of today, several times the same trip.
+    """Return the trips of somebody who went that way: hundreds of fixes, dates of today, several times the same trip.
 
     All trips of one person are alike, so that no answer depends on which of them is drawn. Nobody's trips are none.
 

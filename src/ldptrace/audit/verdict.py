@@ -101,7 +101,7 @@ class Audit:
         return [one for one in tried if one]
 
     def summary(self) -> str:
-        """One paragraph for people who answer for the collection."""
+        """Return one paragraph for people who answer for the collection."""
         claim = decimal_text(self.plan.epsilon)
         shape = [finding for finding in self.structure if not finding.stands]
         wrong = sorted({finding.question for finding in self.exact if not finding.stands})
@@ -150,7 +150,7 @@ class Audit:
         return text + f"This collection must not run as it is. {self._not_tried_words()}"
 
     def _central_words(self) -> str:
-        """The second promise of a shuffled plan."""
+        """Return the second promise of a shuffled plan."""
         shuffled = self.plan.shuffled
         if shuffled is None:
             return ""
@@ -164,7 +164,7 @@ class Audit:
         )
 
     def _standing_words(self) -> str:
-        """What was confirmed, and what was not tested."""
+        """Return what was confirmed, and what was not tested."""
         best = max(self.attacks, key=lambda attack: attack.epsilon_at_least)
         words = "The promise stood. "
         if self.exact_epsilon is not None:
@@ -267,7 +267,7 @@ def audit(
 
 
 def _shuffled_audit(plan: Plan, trials: int, progress: Callable[[str], None], device: Device | None) -> Audit:
-    """Both promises: that of the reports, as if they were sent directly, and what a shuffler adds."""
+    """Audit both promises: that of the reports, as if they were sent directly, and what a shuffler adds."""
     progress("computing the central epsilon")
     central = central_findings(plan)
     found = audit(plan.changed(shuffled=None), trials=trials, progress=progress, device=device)
@@ -288,7 +288,7 @@ def _shuffled_audit(plan: Plan, trials: int, progress: Callable[[str], None], de
 
 
 def _client_audit(plan: Plan, trials: int, progress: Callable[[str], None], device: Device) -> Audit:
-    """What can be seen from outside."""
+    """Audit what can be seen from outside."""
     progress("comparing the messages of people of all kinds")
     structure = client_structure(plan, device, trials)
     witness = DrivenWitness(plan, device)
@@ -301,5 +301,5 @@ def _client_audit(plan: Plan, trials: int, progress: Callable[[str], None], devi
 
 
 def _parts(ratio: Fraction | None) -> list[str] | None:
-    """Numerator and denominator, which JSON numbers might round."""
+    """Return the numerator and denominator, which JSON numbers might round."""
     return None if ratio is None else [str(ratio.numerator), str(ratio.denominator)]

@@ -76,7 +76,7 @@ def with_options(
 
 
 def _lazy(command: Command) -> set[str]:
-    """Names in the annotations of a command that its module imports for type checkers only."""
+    """Return the names in the annotations of a command that its module imports for type checkers only."""
     words = " ".join(str(kind) for kind in command.__annotations__.values())
     found = set(words.replace("[", " ").replace("]", " ").replace("|", " ").replace(",", " ").split())
     return {word for word in found if word.isidentifier() and word not in command.__globals__} - {

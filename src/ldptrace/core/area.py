@@ -70,7 +70,7 @@ class Area:
         return float(self.x.min()), float(self.y.min()), float(self.x.max()), float(self.y.max())
 
     def contains(self, x: ArrayLike, y: ArrayLike) -> Flags:
-        """Which points lie in the area."""
+        """Return which points lie in the area."""
         px, py = (np.ascontiguousarray(axis, dtype=np.float64).ravel() for axis in (x, y))
         inside = np.zeros(len(px), dtype=np.bool_)
         strips = self._strips

@@ -22,7 +22,7 @@ LINES = {"LineString", "MultiLineString", "LinearRing"}
 
 
 def is_frame(data: object) -> str | None:
-    """Which kind of frame this is, by the name of its class, without importing anything."""
+    """Return which kind of frame this is, by the name of its class, without importing anything."""
     for kind in type(data).__mro__:
         root = kind.__module__.partition(".")[0]
         if (root, kind.__name__) in {

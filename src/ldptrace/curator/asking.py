@@ -92,7 +92,7 @@ def _information(users: int, ratio: Fraction) -> float:
 
 
 def _cost(one: Asked, before: Asked) -> float:
-    """Errors relative to those before, trips twice; errors of cells that are small anyway count little."""
+    """Return errors relative to those before, trips twice; errors of cells that are small anyway count little."""
     return (
         2 * one.trip / before.trip
         + one.pattern / before.pattern
@@ -133,7 +133,7 @@ def _predicted(users: int, ratio: Fraction, n: int, districts: int, pairs: float
 
 
 def _told(shares: dict[str, float], weights: dict[str, float]) -> float:
-    """How much shares tell about something, beside the shares without pairs and bends."""
+    """Return how much shares tell about something, beside the shares without pairs and bends."""
     told, usual = (
         sum(weight * each.get(name, 0) for name, weight in weights.items())
         for each in (shares, DEFAULT_SHARES)
@@ -142,7 +142,8 @@ def _told(shares: dict[str, float], weights: dict[str, float]) -> float:
 
 
 def _unlearned(law: Floats, most: int, unknown: float, members: float, ratio: Fraction) -> float:
-    """The part of what is unknown of items of these frequencies that remains after the answers of so many users."""
+    """Return the part of what is unknown of items of these frequencies that remains after the answers of so many
+    users."""
     size = PrivSet.best(len(law), most, ratio).size
     noise = (unit_variance(len(law), most, float(ratio), size) + law) / members
     return float(np.average(noise / (noise + unknown * law**2), weights=law))
@@ -150,7 +151,7 @@ def _unlearned(law: Floats, most: int, unknown: float, members: float, ratio: Fr
 
 @lru_cache
 def _pair_law(districts: int) -> Floats:
-    """Shares of pairs of districts in a city whose middle is busy and whose trips are short."""
+    """Return shares of pairs of districts in a city whose middle is busy and whose trips are short."""
     i, j = (np.divmod(np.arange(districts**2), districts) + np.full((2, 1), 0.5)) / districts
     busy = np.exp(-np.hypot(i - 0.5, j - 0.5) / CENTRE)
     law: Floats = np.outer(busy, busy) * np.exp(
@@ -161,6 +162,6 @@ def _pair_law(districts: int) -> Floats:
 
 @lru_cache
 def _bend_law(n: int) -> Floats:
-    """Frequencies of bends, two of each trip in all: few of them are common."""
+    """Return frequencies of bends, two of each trip in all: few of them are common."""
     law: Floats = 1 / (np.arange(bend_count(n)) + 5.0)
     return 2 * law / law.sum()

@@ -159,7 +159,7 @@ def _estimate(question: Question, found: dict[str, Any]) -> Estimate:
 
 
 def nulls_error(channel: Randomizer, reports: float, users: float, nulls: float) -> float:
-    """Standard error of the estimated number of empty places per user, `nulls`.
+    """Return the standard error of the estimated number of empty places per user, `nulls`.
 
     A report names several outputs at once, so their noise is not independent. The error also includes the random choice
     of users; the worst case is assumed, in which a user has either all places empty or none.
@@ -172,7 +172,7 @@ def nulls_error(channel: Randomizer, reports: float, users: float, nulls: float)
 
 
 def choice_variance(share: Floats | float, users: float) -> Floats | float:
-    """Variance of the share of the users asked, who are chosen at random, around the share of all users.
+    """Return the variance of the share of the users asked, who are chosen at random, around the share of all users.
 
     As if two more were asked and one of them had the item: that nobody has it among those asked does not prove that
     nobody has.

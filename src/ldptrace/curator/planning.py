@@ -70,7 +70,7 @@ class Outlook:
 def outlook(
     users: int, epsilon: float | Fraction, n: int, *, trip: float = TRIP, most_moves: int | None = None
 ) -> Outlook:
-    """Predicted errors on an n x n grid, with the best m unless one is given."""
+    """Return the predicted errors on an n x n grid, with the best m unless one is given."""
     if users < 1:
         raise InputError(f"a plan needs at least one user, got {users}")
     if not 0 < trip <= 10:
@@ -95,7 +95,8 @@ def outlook(
 
 @lru_cache
 def choose_grid(users: int, epsilon: float, trip: float = TRIP, for_map: bool = False) -> int:
-    """N with the smallest predicted error, among the grids that nest in the literature's; finer where a map helps.
+    """Return the N with the smallest predicted error, among the grids that nest in the literature's; finer where a map
+    helps.
 
     >>> choose_grid(2_000, 1.0), choose_grid(300_000, 1.0), choose_grid(30_000_000, 1.0)
     (6, 6, 12)
@@ -128,7 +129,7 @@ def map_districts(users: int, epsilon: float | Fraction, n: int) -> int:
 
 
 def mostly_noise(users: int, epsilon: float | Fraction, n: int, *, trip: float = TRIP) -> str | None:
-    """A sentence where the predicted error is so large that what comes out tells little about the users.
+    """Return a sentence where the predicted error is so large that what comes out tells little about the users.
 
     >>> mostly_noise(200_000, 1.0, 6) is None
     True
@@ -149,7 +150,7 @@ def mostly_noise(users: int, epsilon: float | Fraction, n: int, *, trip: float =
 
 
 def moves_law(mean: float) -> Floats:
-    """Assumed distribution of the number of moves of a trip: 0, 1, 2, ..."""
+    """Return the assumed distribution of the number of moves of a trip: 0, 1, 2, ..."""
     longest = int(20 * mean) + 40
     moves, none = np.arange(longest), 2 / (2 + mean)
     law: Floats = (moves + 1) * none**2 * (1 - none) ** moves
@@ -157,7 +158,7 @@ def moves_law(mean: float) -> Floats:
 
 
 def _move_error(domain: int, most: int, ratio: Fraction, members: float, law: Floats) -> float:
-    """Standard error of one move's frequency, in units of what all of a trip's moves would give."""
+    """Return the standard error of one move's frequency, in units of what all of a trip's moves would give."""
     moves = np.arange(len(law))
     kept = float(np.sum(law * np.minimum(moves, most)) / np.sum(law * moves))
     size = PrivSet.best(domain, most, ratio).size
@@ -166,7 +167,7 @@ def _move_error(domain: int, most: int, ratio: Fraction, members: float, law: Fl
 
 
 def standard_errors(plan: Plan, users: int) -> dict[str, float]:
-    """Predicted standard error of a rare item's frequency, for each question of a partitioned round."""
+    """Return the predicted standard error of a rare item's frequency, for each question of a partitioned round."""
     errors = {}
     for round_ in plan.rounds:
         for ask in round_.asks:

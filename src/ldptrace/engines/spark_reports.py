@@ -104,7 +104,7 @@ def _cut(size: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatc
 
 
 def _binary(rows: NDArray[np.uint8]) -> pa.Array:
-    """Rows of bytes as values."""
+    """Return rows of bytes as values."""
     many, width = rows.shape
     buffer = pa.py_buffer(np.ascontiguousarray(rows))
     fixed = pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), many, [None, buffer])

@@ -34,7 +34,7 @@ _CHUNK = 256
 
 
 def usable_roads(roads: RoadNetwork, grid: Grid, crs: str | None) -> RoadNetwork:
-    """The part of a network in the bounds; an error if it is of another place."""
+    """Return the part of a network in the bounds; an error if it is of another place."""
     differ = roads.crs is not None and crs is not None and roads.crs.upper() != crs.upper()
     if differ and not (is_geographic(crs) and roads.is_geographic):
         raise InputError(
@@ -45,7 +45,7 @@ def usable_roads(roads: RoadNetwork, grid: Grid, crs: str | None) -> RoadNetwork
 
 
 def map_alone(roads: RoadNetwork, rng: np.random.Generator, routes: int = ROUTES) -> Trajectories:
-    """Trips by the public law alone: routes of a broad library, drawn by their weights."""
+    """Return trips by the public law alone: routes of a broad library, drawn by their weights."""
     library = Library(routes=routes).draw(roads, rng)
     picked = rng.choice(len(library), routes, p=library.weights)
     return library.points(picked)
@@ -54,7 +54,8 @@ def map_alone(roads: RoadNetwork, rng: np.random.Generator, routes: int = ROUTES
 def plain_routing(
     roads: RoadNetwork, trips: Trajectories, rng: np.random.Generator, most: int = ROUTED
 ) -> Trajectories:
-    """Quickest routes (shortest, if the network has no travel times) between the ends of at most `most` trips.
+    """Return the quickest routes (shortest, if the network has no travel times) between the ends of at most `most`
+    trips.
 
     A trip whose two ends are nearest to the same node has no way to go; it stays as it is.
     """
@@ -82,7 +83,7 @@ def plain_routing(
 
 
 def shortest_ways(roads: RoadNetwork, start: Ints, end: Ints) -> tuple[Ints32, Ints]:
-    """Edges of the shortest route between each pair of nodes, one after the other, and where each begins.
+    """Return edges of the shortest route between each pair of nodes, one after the other, and where each begins.
 
     >>> line = RoadNetwork.of([0, 1, 2], [0, 0, 0], [0, 1, 1, 2], [1, 2, 0, 1])
     >>> [part.tolist() for part in shortest_ways(line, np.array([0, 2]), np.array([2, 2]))]
@@ -108,7 +109,7 @@ def shortest_ways(roads: RoadNetwork, start: Ints, end: Ints) -> tuple[Ints32, I
 
 @kernel
 def _search(places, graph, start, end):  # type: ignore[no-untyped-def]
-    """A* between pairs of nodes; no way at all is an empty one."""
+    """Search by A* between pairs of nodes; no way at all is an empty one."""
     (x, y, price), (source, target, cost, order, first) = places, graph
     nodes = len(x)
     best = np.full(nodes, np.inf)

@@ -20,7 +20,7 @@ _SMOOTHING = 1e-8
 
 
 def jensen_shannon(p: ArrayLike, q: ArrayLike) -> float:
-    """Jensen-Shannon divergence of two distributions in nats (the divergence, not its square root).
+    """Compute the Jensen-Shannon divergence of two distributions in nats (the divergence, not its square root).
 
     Every logarithm is smoothed by 1e-8, so equal distributions give exactly 0 and disjoint ones ln 2 - 1e-7.
 
@@ -170,7 +170,7 @@ class Spread:
         return min(self.high, 2.0 ** (LOWEST + (place + 1) / PER_DOUBLING))
 
     def scale(self) -> Scale:
-        """The buckets for the values of this set and of sets that are compared with it."""
+        """Return the buckets for the values of this set and of sets that are compared with it."""
         return Scale(self.low, self.high, round_edges(self.usual_most))
 
 
@@ -217,7 +217,7 @@ def quantile(counts: Ints, share: float) -> float:
 
 
 def kendall_tau(real: ArrayLike, synthetic: ArrayLike) -> float:
-    """Kendall's tau as the reference counts it.
+    """Compute Kendall's tau as the reference counts it.
 
     Pairs tied in the real counts are not in the numerator, pairs tied in the synthetic counts alone are
     discordant, and all pairs are in the denominator: 1 is out of reach when the real counts have ties.
@@ -234,7 +234,7 @@ def kendall_tau(real: ArrayLike, synthetic: ArrayLike) -> float:
 
 
 def kendall_tau_b(real: ArrayLike, synthetic: ArrayLike) -> float:
-    """Kendall's tau-b, which corrects for ties on both sides; undefined (NaN) when one side is constant.
+    """Compute Kendall's tau-b, which corrects for ties on both sides; undefined (NaN) when one side is constant.
 
     >>> round(kendall_tau_b([1, 2, 3], [1, 2, 2]), 6)
     0.816497

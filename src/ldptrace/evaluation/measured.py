@@ -274,7 +274,7 @@ class Measured:
         return Measured(sample, summary, seen.traces, use, habits), again
 
     def resized(self, size: int) -> Measured:
-        """The same set as if it had another number of trajectories.
+        """Return the same set as if it had another number of trajectories.
 
         Counts of sets of different sizes cannot be compared. Traces are used only as shares, so they are not changed.
         """

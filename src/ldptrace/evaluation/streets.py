@@ -140,7 +140,7 @@ def spacing(trajectories: Trajectories, scale: tuple[float, float]) -> float:
 
 
 def _length_classes(lengths: Floats) -> Ints:
-    """The fine logarithmic classes of `Traces`."""
+    """Return the fine logarithmic classes of `Traces`."""
     known = np.maximum(lengths, 1e-300)
     place = np.floor((np.log2(known) - LOWEST) * PER_DOUBLING).astype(np.int64)
     return np.where(lengths > 0, np.clip(place, 0, CLASSES - 1), 0)

@@ -110,7 +110,7 @@ class Tables:
 
     @staticmethod
     def of(part: Part, number: int) -> Tables:
-        """The summary of one block."""
+        """Return the summary of one block."""
         empty, paths = Tables.nothing(part.grid), part.paths
         _count(
             paths.cells, paths.offsets, paths.grid.n, empty.density, empty.coverage, empty.alone, empty.moves
@@ -150,7 +150,7 @@ class Beside:
 
     @staticmethod
     def of(patterns: Patterns, lengths: Scale, diameters: Scale, part: Part, _: int) -> Beside:
-        """The summary of one block."""
+        """Return the summary of one block."""
         return Beside(
             support(part.paths, patterns), lengths.counted(part.lengths), diameters.counted(part.diameters)
         )

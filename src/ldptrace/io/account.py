@@ -200,7 +200,7 @@ class Account:
         return self.trajectories == 0 or (self.points == 0 and bool(lost))
 
     def mostly_lost(self) -> str:
-        """A sentence if more than half of the trips or of the points are lost, otherwise an empty text."""
+        """Return a sentence if more than half of the trips or of the points are lost, otherwise an empty text."""
         crossings = self.crossings
         trips = sum(self.dropped.values()) + crossings.dropped
         empty = crossings.empty

@@ -63,7 +63,7 @@ def doubts(trajectories: Trajectories) -> dict[str, int]:
 
 
 def _repeats(trajectories: Trajectories) -> int:
-    """Points that were recorded twice."""
+    """Count points that were recorded twice."""
     x, y, t = trajectories.x, trajectories.y, trajectories.t
     if t is None or len(t) < 2:
         return 0

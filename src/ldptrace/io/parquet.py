@@ -78,7 +78,7 @@ def promise(paths: Sequence[Path]) -> dict[str, Any] | None:
 
 
 def size(path: Path) -> int:
-    """Bytes of the file's columns when they are unpacked."""
+    """Return the bytes of the file's columns when they are unpacked."""
     with naming(path):
         try:
             found = pq.read_metadata(path)

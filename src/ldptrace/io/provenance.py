@@ -96,7 +96,7 @@ def read_beside(path: Path) -> tuple[dict[str, Any] | None, list[str]]:
 
 
 def checksum(path: Path) -> str:
-    """SHA-256 of a file of any size."""
+    """Compute the SHA-256 of a file of any size."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

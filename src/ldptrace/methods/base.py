@@ -137,7 +137,7 @@ class Job:
         return self.crowd.paths(self.grid)
 
     def collect(self, plan: Plan, round_number: int = 0) -> Tally:
-        """The tally of one round, in which every user's device follows the plan.
+        """Return the tally of one round, in which every user's device follows the plan.
 
         A plan costs each device the plan's epsilon, even if its asks use less of it. The costs of all collected plans
         are added up exactly. A `PlanError` is raised before any device is asked if the sum exceeds the epsilon of the

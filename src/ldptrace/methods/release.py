@@ -68,14 +68,14 @@ class Release:
         return replace(drawn, **self.labels(sample_seed))
 
     def save(self, path: str | Path) -> None:
-        """One file that holds all of it."""
+        """Write all of it to one file."""
         promised = None if self.promised is None else dict(self.promised) | {"sample_seed": None}
         own = {"drawing": self.drawing.document(), "crs": self.crs, "promised": promised}
         self.model.save(path, release=own)
 
     @staticmethod
     def load(path: str | Path) -> Release:
-        """The release in a file; that of a model by itself where the file holds no more."""
+        """Return the release in a file; that of a model by itself where the file holds no more."""
         model, own = load_release(path)
         if not own:
             return Release.of(model)

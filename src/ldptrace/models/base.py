@@ -77,7 +77,8 @@ class MobilityModel(ABC):
 
     @abstractmethod
     def block(self, count: int, rng: np.random.Generator, along: Along) -> Part:
-        """One block of at most `CHUNK` trips from a source of its own; the points of a part when they are asked for."""
+        """Return one block of at most `CHUNK` trips from a source of its own; the points of a part when they are
+        asked for."""
 
     def sample(
         self,
@@ -87,15 +88,16 @@ class MobilityModel(ABC):
         spacing: float | None = None,
         interval: float | None = None,
     ) -> Trajectories:
-        """Independent synthetic trajectories; a point every `spacing` units along the way (metres where coordinates are
-        degrees), or every `interval` seconds where the model knows how fast people are.
+        """Draw independent synthetic trajectories; a point every `spacing` units along the way (metres where
+        coordinates are degrees), or every `interval` seconds where the model knows how fast people are.
 
         From the source `numpy.random.default_rng(sample_seed)` they are those of a release with that seed.
         """
         return self.labelled(Sampler.of(self, count, rng, Along(spacing, interval)).trips())
 
     def replicated(self, count: int, rng: np.random.Generator, *, timed: bool = False) -> Replicated:
-        """Trips as `sample` draws them, and how much each would count if the noise of the reports were drawn again: a
+        """Return trips as `sample` draws them, and how much each would count if the noise of the reports were drawn
+        again: a
         row for each replicate, with mean one. None where the model does not know. `timed` is that of `Along`."""
         return self.sample(count, rng), None
 
@@ -139,7 +141,8 @@ class MobilityModel(ABC):
         return None if self.without_trip is None else self.without_trip.document()
 
     def trips(self, devices: int) -> int:
-        """How many of these devices had a trip, as estimated; all of them, unless more had none than noise explains."""
+        """Return how many of these devices had a trip, as estimated; all of them, unless more had none than noise
+        explains."""
         return devices if self.without_trip is None else self.without_trip.trips(devices)
 
     def labelled(self, drawn: Trajectories) -> Trajectories:
@@ -237,7 +240,7 @@ class Sampler:
             yield part(start, stop)
 
     def trips(self) -> Trajectories:
-        """All of them in memory."""
+        """Return all of them in memory."""
         # One trip at least, so that spacing and interval are checked even if none is wanted.
         parts = map_chunks(
             lambda number, start, stop: self._part(number)(0, stop - start), max(self.count, 1)

@@ -34,7 +34,8 @@ WIDER, FAINT = 4.0, 0.3
 
 
 def likely_variances(prior: Prior, logs: Floats, jacobian: Floats, target: Floats) -> Floats:
-    """Logarithms of the variances v_g under which the target, jacobian @ potentials plus noise, is more likely."""
+    """Return the logarithms of the variances v_g under which the target, jacobian @ potentials plus noise, is more
+    likely."""
     views = [component.columns.seen_by(jacobian) for component in prior.components]
     return climbed(prior, logs, Spread.of(views), target)
 
@@ -63,7 +64,7 @@ class Spread:
         return Spread(views, packed)
 
     def total(self, logs: Floats) -> Floats:
-        """Lower triangle of the sum over all components."""
+        """Return the lower triangle of the sum over all components."""
         size = len(self.views[0])
         total = np.zeros(size * size)
         total[_lower(size)] = np.exp(logs) @ self.packed

@@ -124,7 +124,7 @@ def _triangle_inverse(lower: Floats) -> Floats:
 
 
 def smooth(i: NDArray[Any], j: NDArray[Any], reach: float) -> Floats:
-    """B with B @ B.T nearly a covariance that falls off with distance, over `reach` places.
+    """Return B with B @ B.T nearly a covariance that falls off with distance, over `reach` places.
 
     The places are all pairs of some i and some j, each one apart, perhaps several times, so it is made of one for
     each axis.
@@ -145,7 +145,7 @@ def _axis_root(count: int, reach: float) -> Floats:
 
 
 def root_of(covariance: Floats, spectrum: float = _SPECTRUM) -> Floats:
-    """B with B @ B.T nearly the covariance, few columns."""
+    """Return B with B @ B.T nearly the covariance, few columns."""
     values, vectors = np.linalg.eigh(covariance)
     large = values > spectrum * values[-1]
     return vectors[:, large] * np.sqrt(values[large])

@@ -129,8 +129,8 @@ def _misfit(part: Answers, probabilities: Floats) -> Floats:
 def _most_probable(
     log_profile: Floats, seen: Sequence[Answers], covariance: Floats
 ) -> tuple[Floats, float, Floats]:
-    """Mode by Gauss-Newton, its log-evidence by Laplace's approximation, up to a constant of the answers, and a root of
-    the covariance of the logarithms around it."""
+    """Find the mode by Gauss-Newton, its log-evidence by Laplace's approximation, up to a constant of the answers, and
+    a root of the covariance of the logarithms around it."""
     values, vectors = np.linalg.eigh(covariance)
     bending = values > STIFF**2
     root = vectors[:, bending] * np.sqrt(values[bending])
@@ -179,7 +179,7 @@ DISBELIEF = 4.0
 
 
 def circle(size: int, log_profile: Floats | None = None) -> list[Bend]:
-    """Smooth bends on a circle, such as the hours; with a profile also sharper and blunter versions of it."""
+    """Make smooth bends on a circle, such as the hours; with a profile also sharper and blunter versions of it."""
     apart = 2 * np.pi * np.subtract.outer(np.arange(size), np.arange(size)) / size
     sharp = np.zeros(size) if log_profile is None else log_profile - log_profile.mean()
     bends = []
@@ -195,7 +195,7 @@ def circle(size: int, log_profile: Floats | None = None) -> list[Bend]:
 
 
 def line(places: Floats) -> list[Bend]:
-    """Smooth bends of a bell over `places`, in logarithms: moved along, made narrower or wider, and bent."""
+    """Make smooth bends of a bell over `places`, in logarithms: moved along, made narrower or wider, and bent."""
     middle = places - places.mean()
     curve = middle**2 - np.mean(middle**2)
     apart = np.subtract.outer(places, places)

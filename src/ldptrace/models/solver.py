@@ -50,8 +50,8 @@ class SmallPredictor(Predictor, Protocol):
     """A model small enough for its Jacobian."""
 
     def jacobian(self, capacities: Mapping[str, int]) -> tuple[dict[str, Floats], dict[str, Floats]]:
-        """Derivatives of the expected answers (rows) by the potentials (columns), and the part of each answer that
-        is left when a path names an item once, which the rows include."""
+        """Return the derivatives of the expected answers (rows) by the potentials (columns), and the part of each
+        answer that is left when a path names an item once, which the rows include."""
 
 
 class JacobianProducts(Protocol):
@@ -120,7 +120,8 @@ class Solver(ABC, Generic[Model]):
 
     @abstractmethod
     def beyond(self, change: Floats, logs: Floats) -> tuple[Floats, float]:
-        """The potentials that come nearest to a change c of the answers, and how much of it none come to, squared:
+        """Return the potentials that come nearest to a change c of the answers, and how much of it none come to,
+        squared:
         (K^-1 + J^T J)^-1 J^T c and c^T (1 - J (K^-1 + J^T J)^-1 J^T) c."""
 
     def growth(self, at: Model) -> Floats:

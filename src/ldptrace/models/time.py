@@ -84,7 +84,8 @@ class Calendar:
         return f"Dates are local times of {self.timezone or 'UTC'}; as numbers, times are seconds since 1970 UTC."
 
     def midnights(self, weekdays: Floats | None, count: int) -> Floats:
-        """Local midnight of each trip, in seconds since 1970: of the date, or of its weekday from that date on.
+        """Return the local midnight of each trip, in seconds since 1970: of the date, or of its weekday from that
+        date on.
 
         >>> (Calendar(date(1970, 1, 5)).midnights(np.array([0.0, 6.0]), 2) / 86_400).tolist()  # a Monday
         [4.0, 10.0]
@@ -191,7 +192,8 @@ class TimeModel:
         return np.minimum(hour, self.hours.shape[1] - 1)
 
     def _speed_of(self, lengths: Floats, free: Floats | None, chance: Floats) -> Floats:
-        """A speed in metres per hour for trips of these lengths and, where known, of these speeds on free streets; over
+        """Return a speed in metres per hour for trips of these lengths and, where known, of these speeds on free
+        streets; over
         all trips, speeds are as estimated, except where streets do not allow them."""
         if free is None or self.free is None:
             return self._drawn_speeds(lengths, self.lengths, LONGER_IS_FASTER, chance)
@@ -201,7 +203,8 @@ class TimeModel:
         return np.minimum(drawn, HASTE * too_slow * free)
 
     def _drawn_speeds(self, of: Floats, quantiles: Floats, tie: float, chance: Floats) -> Floats:
-        """Speeds whose ranks have the correlation `tie` with those of another measure, whose quantiles are given."""
+        """Return speeds whose ranks have the correlation `tie` with those of another measure, whose quantiles are
+        given."""
         from scipy.special import ndtr, ndtri
 
         places, first = np.unique(quantiles, return_index=True)
@@ -416,7 +419,8 @@ def _passed(trips: Trajectories, steps: Floats) -> Floats:
 
 
 def _free_speeds(lengths: Floats, seconds: Floats, usual: float | None = None) -> Floats:
-    """Metres per hour; trips that go nowhere have the usual one, or where that is unknown the middle one of all."""
+    """Return metres per hour; trips that go nowhere have the usual one, or where that is unknown the middle one of
+    all."""
     going = (lengths > 0) & (seconds > 0)
     speeds = 3600 * lengths / np.where(going, seconds, 1.0)
     if usual is None:

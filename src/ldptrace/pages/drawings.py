@@ -40,7 +40,7 @@ class Frame:
         return [_frame(self.height), *(use if self.streets else [])]
 
     def over(self) -> list[str]:
-        """Scale bar and north, where a metre has a meaning."""
+        """Draw scale bar and north, where a metre has a meaning."""
         return [] if self.metres is None else [_ruler(self.metres, self.height), _NORTH]
 
 

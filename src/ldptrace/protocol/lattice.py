@@ -33,7 +33,8 @@ def axis_origin_and_step(low: float, high: float, n: int) -> tuple[float, float]
 
 
 def axis_cell(value: float, origin: float, step: float, n: int) -> int:
-    """Index of the closed interval that holds `value`; on a shared border the lower one, outside the nearest.
+    """Return the index of the closed interval that holds `value`; on a shared border the lower one, outside the
+    nearest.
 
     >>> [axis_cell(v, 0.0, 1.0, 3) for v in (-5.0, 0.0, 1.0, 1.5, 9.0)]
     [0, 0, 0, 1, 2]

@@ -60,7 +60,7 @@ class Ask(Record):
 
     @staticmethod
     def from_document(n: int, entry: object) -> Ask:
-        """The ask that a plan document describes, checked."""
+        """Return the ask that a plan document describes, checked."""
         data = object_in(entry, ("question", "randomizer", "share"), "an ask")
         if not isinstance(data["question"], dict):
             raise PlanError("a question must be an object")
@@ -111,7 +111,7 @@ class Round(Record):
 
     @staticmethod
     def from_document(n: int, entry: object) -> Round:
-        """The round that a plan document describes, checked."""
+        """Return the round that a plan document describes, checked."""
         data = object_in(entry, ("assignment", "asks", "padded"), "a round")
         if data["assignment"] not in ("everyone", "partition") or not isinstance(data["padded"], bool):
             raise PlanError("a round's assignment is everyone or partition, and padded is true or false")

@@ -82,7 +82,7 @@ class Standing(Record):
         return self.lifetime // epsilon
 
     def end(self, window: int, phase: int) -> int:
-        """Unix time at which this window of a device ends."""
+        """Return the Unix time at which this window of a device ends."""
         return self.start + window * self.every + phase
 
     def latest(self, now: float | None, phase: int) -> int:

@@ -155,7 +155,8 @@ def _messages(plan: Plan) -> list[str]:
 
 
 def trusted(plan: Plan) -> dict[str, Any]:
-    """What one answer costs, and whom one must trust for that, as plain data: `local_epsilon` is what it costs if
+    """Return what one answer costs, and whom one must trust for that, as plain data: `local_epsilon` is what it costs
+    if
     shuffler and curator work together.
 
     >>> from ldptrace.protocol.grid import Grid
@@ -232,7 +233,7 @@ def item_words(question: Question, item: int) -> str:
 
 
 def asked_words(plan: Plan, number: int) -> list[dict[str, Any]]:
-    """What a round asks, question by question: name, what it is about, share, and what its items stand for.
+    """Return what a round asks, question by question: name, what it is about, share, and what its items stand for.
 
     >>> from ldptrace.protocol.grid import Grid
     >>> asked_words(Plan.single_report(Grid((0, 0, 1, 1), 6), 1.0), 0)[0]["about"]

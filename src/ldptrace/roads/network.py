@@ -197,7 +197,8 @@ class RoadNetwork:
         return float(x.min()), float(y.min()), float(x.max()), float(y.max())
 
     def measured(self) -> Floats:
-        """Length of each edge, measured along its line. It can differ from `length`, which comes from the file."""
+        """Return the length of each edge, measured along its line. It can differ from `length`, which comes from the
+        file."""
         x, y, offsets = self.lines(np.arange(self.edges))
         across, up = self.scale
         steps = np.hypot(np.diff(x, append=0.0) * across, np.diff(y, append=0.0) * up)

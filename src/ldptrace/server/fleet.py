@@ -204,7 +204,7 @@ class Playing:
             self.progress(outcome)
 
     async def run(self, player: Callable[[], Coroutine[Any, Any, None]], users: int) -> None:
-        """As many players at once as there are connections."""
+        """Run as many players at once as there are connections."""
         if self.sheets is not None and len(self.sheets) < users:
             raise InputError(f"there are admission codes for {len(self.sheets):,} of {users:,} devices")
         try:
@@ -268,7 +268,7 @@ class Fleet:
         self._tell = tell
 
     async def plan(self) -> Plan:
-        """The campaign's plan, as soon as the server is there."""
+        """Return the campaign's plan, as soon as the server is there."""
         with closing(Connection(self.target)) as connection:
             for pause in self._pauses():
                 try:

@@ -21,14 +21,14 @@ async def operator(request: Request) -> Response:
 
 
 async def contributor(request: Request) -> Response:
-    """The page of one campaign."""
+    """Return the page of one campaign."""
     state, name = State.of(request), request.path_params["name"]
     await state.read(lambda session: find_public(session, name))
     return asset_answer("contributor.html")
 
 
 async def release(request: Request) -> Response:
-    """The page of a campaign's release, for everybody; of a standing campaign, the list of its releases."""
+    """Return the page of a campaign's release, for everybody; of a standing campaign, the list of its releases."""
     state, name = State.of(request), request.path_params["name"]
 
     def releases(session: Session) -> bytes:
@@ -40,25 +40,25 @@ async def release(request: Request) -> Response:
 
 
 async def released_page(request: Request) -> Response:
-    """The page of a release, or of one window's, for everybody; its links lead to what lies beside it."""
+    """Return the page of a release, or of one window's, for everybody; its links lead to what lies beside it."""
     page = await _released(request, PAGE)
     base = f'<head>\n<base href="{request.url.path}/">'.encode()
     return _made(page.replace(b"<head>", base, 1))
 
 
 async def profile(request: Request) -> Response:
-    """The profile in a release, or in one window's, for everybody."""
+    """Return the profile in a release, or in one window's, for everybody."""
     return _made(await _released(request, PROFILE))
 
 
 async def released_file(request: Request) -> Response:
-    """A file of a release, or of one window's, for everybody."""
+    """Return a file of a release, or of one window's, for everybody."""
     number = await State.of(request).read(lambda session: _place(session, request))
     return await file_answer(request, number)
 
 
 async def _released(request: Request, file: str) -> bytes:
-    """A page of a campaign's release or, where the address has a number, of that window's."""
+    """Return a page of a campaign's release or, where the address has a number, of that window's."""
     state, name = State.of(request), request.path_params["name"]
     data = await state.read(lambda session: file_of(session, name, file, _place(session, request)))
     if not data:
@@ -67,7 +67,7 @@ async def _released(request: Request, file: str) -> bytes:
 
 
 def _place(session: Session, request: Request) -> int | None:
-    """The place of a release that is published: None for that of a whole campaign."""
+    """Return the place of a release that is published: None for that of a whole campaign."""
     name, number = request.path_params["name"], request.path_params.get("round")
     campaign = find_public(session, name)
     if number is None:

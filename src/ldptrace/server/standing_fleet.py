@@ -123,7 +123,7 @@ class _Crowd:
         return self._standing.end(window, phase) + self._reporters[number].delay()
 
     async def next_due(self) -> int | None:
-        """The next device whose answer is due, as soon as it is; None when nobody waits for one."""
+        """Return the next device whose answer is due, as soon as it is; None when nobody waits for one."""
         while self._due:
             due, number = self._due[0]
             if due <= self._rhythm.clock():

@@ -62,7 +62,7 @@ class State:
 
     @staticmethod
     def after(request: Request) -> str:
-        """The name after which a list of campaigns goes on; without the parameter `after` it begins."""
+        """Return the name after which a list of campaigns goes on; without the parameter `after` it begins."""
         after = request.query_params.get("after", "")
         if after and not is_name(after):
             raise bad_request("after is the name of a campaign")
@@ -89,14 +89,14 @@ class State:
             return await self.call(run)
 
     async def token(self, request: Request) -> Token:
-        """The valid token that came with a request."""
+        """Return the valid token that came with a request."""
         kind, _, text = request.headers.get("authorization", "").partition(" ")
         if kind.lower() != "bearer":
             raise Refused(ServerProblem.UNAUTHORIZED)
         return await self.read(lambda session: holder(session, text.strip()))
 
     async def operator(self, request: Request, scope: str, campaign: str) -> Token:
-        """The token of an operator who may do this."""
+        """Return the token of an operator who may do this."""
         token = await self.token(request)
         if not token.allows(scope, campaign):
             raise Refused(ServerProblem.FORBIDDEN, f"the token allows {token.scope} of {token.campaign}")
@@ -104,7 +104,8 @@ class State:
 
     @staticmethod
     async def admit(request: Request, scope: str) -> tuple[State, str, Token]:
-        """What requests share, the campaign that this one names, and the token of an operator who may do this to it."""
+        """Return what requests share, the campaign that this one names, and the token of an operator who may do this
+        to it."""
         state, name = State.of(request), request.path_params["name"]
         return state, name, await state.operator(request, scope, name)
 

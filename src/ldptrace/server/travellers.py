@@ -60,7 +60,7 @@ def written(trips: Trajectories, plan: Plan) -> bytes:
 async def stream(
     data: bytes, stopped: Callable[[], bool], chance: random.Random | None = None
 ) -> AsyncIterator[str]:
-    """Server-sent events: at first as many as are on their way, then those that set out, beat by beat."""
+    """Yield server-sent events: at first as many as are on their way, then those that set out, beat by beat."""
     document: dict[str, Any] = json.loads(data)
     trips: list[list[float]] = document["trips"]
     if not trips:

@@ -64,14 +64,14 @@ async def take(request: Request) -> Response:
 
 
 async def plan(request: Request) -> Response:
-    """The plan, byte for byte as its id says."""
+    """Return the plan, byte for byte as its id says."""
     state, number = State.of(request), _plan_id(request)
     entry = await state.call(lambda: state.store.plan(number))
     return Response(entry.document, media_type=PLAN_TYPE)
 
 
 async def plans(request: Request) -> Response:
-    """What the shuffler serves."""
+    """Return what the shuffler serves."""
     state = State.of(request)
     return JsonAnswer({"plans": [overview(entry) for entry in await state.call(state.store.plans)]})
 

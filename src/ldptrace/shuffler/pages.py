@@ -20,7 +20,7 @@ from ldptrace.web.assets import asset_answer
 
 
 async def page(request: Request) -> Response:
-    """The page of one plan, which stands in the address by its id."""
+    """Return the page of one plan, which stands in the address by its id."""
     await _entry(request)
     return asset_answer("contributor.html")
 
@@ -30,7 +30,7 @@ async def asset(request: Request) -> Response:
 
 
 async def about(request: Request) -> Response:
-    """What the page shows of a plan, in the form of a campaign on the curator's server."""
+    """Return what the page shows of a plan, in the form of a campaign on the curator's server."""
     entry, state = await _entry(request), State.of(request)
     plan = entry.plan
     assert plan.shuffled is not None
@@ -55,7 +55,7 @@ async def about(request: Request) -> Response:
 
 
 async def words(request: Request) -> Response:
-    """What the plan asks, in words for the person who is asked."""
+    """Return what the plan asks, in words for the person who is asked."""
     return Response(_words((await _entry(request)).plan), media_type="application/json")
 
 

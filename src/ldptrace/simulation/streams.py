@@ -51,5 +51,6 @@ class Streams:
 
 
 def _stream(seed: np.random.SeedSequence) -> np.random.Generator:
-    """Philox is a keyed function of a counter: unlike numpy's default, its state is not known to follow from output."""
+    """Make a source of Philox, a keyed function of a counter: unlike numpy's default, its state is not known to
+    follow from output."""
     return np.random.Generator(np.random.Philox(seed))

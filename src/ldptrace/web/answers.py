@@ -63,7 +63,8 @@ def problem_answer(problem: AnyProblem, detail: str = "") -> Response:
 
 
 async def read_body(request: Request, most: int, seconds: float, arriving: Arriving | None = None) -> bytes:
-    """The body, if it is at most this long, arrives in this time, and finds room beside the others that arrive."""
+    """Return the body, if it is at most this long, arrives in this time, and finds room beside the others that
+    arrive."""
     declared = request.headers.get("content-length", "")
     if declared.isdigit() and int(declared) > most:
         raise Refused(ServerProblem.BODY_TOO_LARGE, f"at most {most:,} bytes are taken")
@@ -86,7 +87,7 @@ async def read_body(request: Request, most: int, seconds: float, arriving: Arriv
 
 
 async def read_json(request: Request, most: int, seconds: float) -> dict[str, Any]:
-    """The JSON object in the body; an empty body is an empty object."""
+    """Return the JSON object in the body; an empty body is an empty object."""
     body = await read_body(request, most, seconds)
     if not body:
         return {}

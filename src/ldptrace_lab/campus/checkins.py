@@ -145,7 +145,7 @@ def _days(pois: Pois, user: Ints, place: Ints32, seconds: Floats) -> Trajectorie
 
 
 def _local_seconds(time: pa.ChunkedArray, zone: pa.ChunkedArray, path: str | Path) -> Floats:
-    """Local seconds since 1970, from times like "Sat May 19 20:38:26 +0000 2012" and minutes of the zone."""
+    """Return the local seconds since 1970, from times like "Sat May 19 20:38:26 +0000 2012" and minutes of the zone."""
     try:
         parts = pc.binary_join_element_wise(
             pc.utf8_slice_codeunits(time, 26, 30), pc.utf8_slice_codeunits(time, 4, 19), " "

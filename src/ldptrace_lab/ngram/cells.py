@@ -117,7 +117,7 @@ def without_repeats(cells: NDArray[np.int32], like: CellPaths) -> CellPaths:
 
 @kernel
 def draw_grams(cells, offsets, distances, n, stay, epsilon, rng, drawn):  # type: ignore[no-untyped-def]
-    """The n-grams of the paths through the exponential mechanism; row p of `drawn` gets the draws of cell p.
+    """Return the n-grams of the paths through the exponential mechanism; row p of `drawn` gets the draws of cell p.
 
     A window of `order` positions slides from before the first cell to behind the last one; where it hangs
     over, the gram is shorter. So each cell is drawn exactly `order` times, by l + order - 1 draws that share
@@ -145,7 +145,7 @@ def draw_grams(cells, offsets, distances, n, stay, epsilon, rng, drawn):  # type
 
 @kernel
 def _draw(true, weight, n, stay, rng, sums, drawn, column):  # type: ignore[no-untyped-def]
-    """One gram, without listing grams: backward sums over the positions, then forward draws.
+    """Return one gram, without listing grams: backward sums over the positions, then forward draws.
 
     `sums[p, x]` is the weight of all ways to go on from cell x at position p. Position p fills column
     `column + p` of its row, so that the draws of one cell lie side by side.
@@ -194,7 +194,7 @@ def _total(values, box, n, avoid):  # type: ignore[no-untyped-def]
 
 @kernel
 def reconstruct(drawn, offsets, distances, n, stay, rng, cells):  # type: ignore[no-untyped-def]
-    """For each path the cells closest to all draws, each step to an adjacent cell; ties are broken uniformly.
+    """Find for each path the cells closest to all draws, each step to an adjacent cell; ties are broken uniformly.
 
     The cost of a cell at a position is the sum of its distances to the draws of that position. The integer
     program adds up bigrams, so the inner positions count twice. Only cells in the bounding box of the draws
@@ -233,7 +233,7 @@ def _bounding_box(drawn, n):  # type: ignore[no-untyped-def]
 
 @kernel
 def _layer(drawn, distances, outer, p, room, tables):  # type: ignore[no-untyped-def]
-    """Least cost of a path that ends in each cell at position p, and the number of paths that have it.
+    """Compute the least cost of a path that ends in each cell at position p, and the number of paths that have it.
 
     Only the proportions of these numbers matter; dividing keeps them finite on long paths.
     """

@@ -59,7 +59,7 @@ class Bench:
         return {name: metric.of(pair) for name, metric in METRICS.items()}
 
     def _queries(self, cell: Cell, data: DataSet, real: Trajectories) -> dict[str, float]:
-        """Query error for each size of the squares."""
+        """Return the query error for each size of the squares."""
         reference = self._reference(cell, data, real)
         summary, rng = reference.real, self._rng(cell, 3)
         other = (
@@ -137,7 +137,7 @@ class Bench:
         return self._keep(("users", data.key, users), lambda: everyone.take(np.arange(users)))
 
     def _reference(self, cell: Cell, data: DataSet, real: Trajectories) -> Reference:
-        """Return all methods are asked the same queries in the same repeat."""
+        """Return the real side of the evaluation, with the same queries for all methods in the same repeat."""
         base: Reference = self._keep(
             ("reference", cell.data, cell.users, cell.grid),
             lambda: Reference.of(real, Grid(data.bounds, cell.grid), self._rng(replace(cell, repeat=0), 0)),
@@ -151,7 +151,7 @@ class Bench:
         return redrawn
 
     def _keep(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
-        """Return made once while it is in use; the oldest of a dozen is forgotten."""
+        """Return what `make` returns, made once while it is in use; the oldest of a dozen is forgotten."""
         if key not in self._kept:
             while len(self._kept) >= 12:
                 self._kept.pop(next(iter(self._kept)))
@@ -160,7 +160,7 @@ class Bench:
 
     @staticmethod
     def _rng(cell: Cell, purpose: int) -> np.random.Generator:
-        """Return the same for all methods and settings, other in every repeat."""
+        """Return the random numbers for a purpose: the same for all methods and settings, others in every repeat."""
         return np.random.default_rng([cell.seed, cell.repeat, purpose])
 
 

@@ -96,7 +96,7 @@ def _pair_components(layout: Layout) -> tuple[PriorComponent, ...]:
 
 
 def _bend_components(graph: MoveGraph, layout: Layout, near: Floats) -> tuple[PriorComponent, ...]:
-    """Bends: of one shape anywhere alike, in cells near each other alike, each alone."""
+    """Make the components of bends: of one shape anywhere alike, in cells near each other alike, each alone."""
     if not layout.bends:
         return ()
     shapes, shape = np.unique(graph.bend_shape, return_inverse=True)

@@ -33,7 +33,7 @@ def like(table, value):  # type: ignore[no-untyped-def]
 
 @kernel(fastmath=True)
 def _mix(step, near, out):  # type: ignore[no-untyped-def]
-    """out[c] = sum over eight rows b of step[b, c] * near[b, c]."""
+    """Compute out[c] = sum over eight rows b of step[b, c] * near[b, c]."""
     s0, s1, s2, s3, s4, s5, s6, s7 = step[0], step[1], step[2], step[3], step[4], step[5], step[6], step[7]
     r0, r1, r2, r3, r4, r5, r6, r7 = near[0], near[1], near[2], near[3], near[4], near[5], near[6], near[7]
     for c in range(len(out)):
@@ -65,7 +65,7 @@ def _fetch(ahead, shift, factor, near):  # type: ignore[no-untyped-def]
 
 @kernel(fastmath=True)
 def _pulled(step, near, out):  # type: ignore[no-untyped-def]
-    """out[b] = sum over directions d of step[d, b] * near[d]."""
+    """Compute out[b] = sum over directions d of step[d, b] * near[d]."""
     r0, r1, r2, r3, r4, r5, r6, r7 = near[0], near[1], near[2], near[3], near[4], near[5], near[6], near[7]
     for b in range(8):
         row = out[b]

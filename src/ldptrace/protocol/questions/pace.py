@@ -82,7 +82,7 @@ class Pace(Question):
 
 
 def edge(number: int, slowest: int) -> float:
-    """Lower end of class `number` + 1, in metres per hour."""
+    """Return the lower end of class `number` + 1, in metres per hour."""
     return slowest * ROOTS[number % 4] * 2 ** (number // 4)
 
 

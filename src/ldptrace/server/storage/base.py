@@ -32,11 +32,11 @@ class Database(ABC):
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Session]:
-        """A transaction that sees one state of the database."""
+        """Return a transaction that sees one state of the database."""
 
     @abstractmethod
     def writing(self) -> AbstractContextManager[Session]:
-        """A transaction that is stored completely and durably, or not at all."""
+        """Return a transaction that is stored completely and durably, or not at all."""
 
     @abstractmethod
     def tidy(self) -> None:

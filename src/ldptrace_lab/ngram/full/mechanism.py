@@ -174,7 +174,7 @@ def _pick(weights, rng):  # type: ignore[no-untyped-def]
 
 @kernel
 def reconstruct_regions(drawn, offsets, distances, follows, boxes, centres, rng, found):  # type: ignore[no-untyped-def]
-    """Shortest paths through layers of regions; inner visits count twice, as bigrams are added up.
+    """Find the shortest paths through layers of regions; inner visits count twice, as bigrams are added up.
 
     Candidates are the regions whose centre lies in the bounding box of all that was drawn. Where no feasible
     path exists in it, the box grows by a tenth of the map at a time.
