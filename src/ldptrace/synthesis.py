@@ -34,7 +34,7 @@ from ldptrace.methods.public import Public, refuse_same_file
 from ldptrace.methods.release import Release
 from ldptrace.protocol.exact import decimal_text, epsilon_fraction
 from ldptrace.protocol.grid import Bounds, Grid
-from ldptrace.protocol.words import CENTRAL, explain, trusted
+from ldptrace.protocol.words import CENTRAL, CURATOR, alone, explain, trusted
 from ldptrace.settings import Settings
 from ldptrace.simulation.streams import EXPERIMENT, Streams
 from ldptrace.simulation.unit import Unit
@@ -138,14 +138,11 @@ class Run:
         plan, epsilon = self.synthesis.plan, decimal_text(epsilon_fraction(self.epsilon))
         if plan is not None and plan.shuffled is not None:
             return trusted(plan)
-        central = CENTRAL in (self.settings.leaks or "")
-        return {
-            "epsilon": epsilon,
-            "delta": "0",
-            "local_epsilon": None if central else epsilon,
-            "batch": None,
-            "trust": "curator" if central else "nobody",
-        }
+        if CENTRAL not in (self.settings.leaks or ""):
+            return alone(epsilon)
+        added = getattr(self.settings.options, "neighbours", None) == "added"
+        adjacency = "one trip more or less" if added else "one trip replaced by another"
+        return alone(epsilon) | {"local_epsilon": None, "trust": CURATOR, "adjacency": adjacency}
 
 
 def synthesize(

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from ldptrace.curator.facts import PAPER, PAPER_GRID, Facts
+from ldptrace.curator.planning import outlook
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import Pace
@@ -93,6 +94,21 @@ def test_the_mean_trip_is_in_units_of_the_bounds() -> None:
 def test_too_few_users_are_told() -> None:
     assert "mostly noise" in str(Facts(10, 1, BOX).noise())
     assert Facts(200_000, 1, BOX).noise() is None
+
+
+def test_enough_users_of_a_shuffled_plan_are_so_many_as_its_own_promise_needs() -> None:
+    few = Facts(400, "0.2", BOX, shuffled=True, grid=6)
+    said = str(few.noise())
+    assert "with 400 users and central epsilon 0.2" in said
+    needed = int(said.split("; about ")[1].split()[0].replace(",", ""))
+    # The noise is that of so many people with the epsilon that hides among them.
+    at = [
+        outlook(users, Facts(users, "0.2", BOX, shuffled=True).budget, 6).noise
+        for users in (needed // 2, needed)
+    ]
+    assert at[1] <= 0.5 < at[0]
+    # With the epsilon of 400 people it would be several times as many.
+    assert needed < 400 * (few.outlook().noise / 0.5) ** 2 / 2  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def test_the_page_itself_is_never_private() -> None:
     # The same promise stands once.
     assert [row["sets"] for row in sharing(document, [promises[0], promises[0]])] == [[0, 1], []]
     with pytest.raises(ValueError, match="shorter"):
-        sharing(document, [SimpleNamespace(warning="x", remark=None)])
+        sharing(document, [SimpleNamespace(headline="y", warning="x", remark=None)])
 
 
 def test_the_promise_of_a_trip_says_trip_everywhere() -> None:
@@ -85,3 +85,18 @@ def test_the_panel_of_shuffled_reports_says_both_promises() -> None:
     panel = promise({"epsilon": "1", "method": "single-report"} | told)
     assert "(δ = 1e-08) if shuffler and curator do not work together; ε = 4.2 if they do." in panel.headline
     assert "at least 8,000 reports is at most 2.7 times" in panel.meaning
+
+
+def test_a_trusted_curator_is_named_with_what_the_epsilon_is_about() -> None:
+    told = {
+        "epsilon": "1",
+        "trust": "curator",
+        "adjacency": "one trip replaced by another",
+        "leaks": "central",
+    }
+    found = promise(told)
+    assert found.headline == (
+        "ε = 1, central: a trusted curator saw all trips. Neighbouring sets: one trip replaced by another."
+    )
+    document = {"sets": [{}], "real": {"samples": []}}
+    assert sharing(document, [found])[0]["said"].startswith(found.headline)

@@ -368,7 +368,13 @@ class Facts(Asked, Common, Shuffling):
         """Return a sentence where the result will be mostly noise, or None."""
         from ldptrace.curator.planning import mostly_noise
 
-        return mostly_noise(self.users, self.budget, self.map_grid().n, trip=self.trip)
+        def with_users(users: int) -> Fraction:
+            # Among more people a device may spend more for the same central promise.
+            batch = None if self.batch is None else min(self.batch * users // self.users, MAX_BATCH)
+            return replace(self, users=users, batch=batch).budget
+
+        central = self.epsilon if self.shuffled else None
+        return mostly_noise(self.users, with_users, self.map_grid().n, trip=self.trip, central=central)
 
     def plan(self, key: bytes | None = None) -> Plan:
         """Make the plan. The methods of the paper add their second round after the first is counted. A shuffled plan

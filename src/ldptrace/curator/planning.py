@@ -12,6 +12,7 @@ It is a yardstick to choose by, not a forecast: the model pools the answers to a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -128,24 +129,42 @@ def map_districts(users: int, epsilon: float | Fraction, n: int) -> int:
     return 0
 
 
-def mostly_noise(users: int, epsilon: float | Fraction, n: int, *, trip: float = TRIP) -> str | None:
+def mostly_noise(
+    users: int,
+    budget: Callable[[int], float | Fraction],
+    n: int,
+    *,
+    trip: float = TRIP,
+    central: float | Fraction | str | None = None,
+) -> str | None:
     """Return a sentence where the predicted error is so large that what comes out tells little about the users.
 
-    >>> mostly_noise(200_000, 1.0, 6) is None
+    `budget` gives the epsilon of a device's answer for a number of users. It grows with them under a `central` promise.
+
+    >>> mostly_noise(200_000, lambda users: 1.0, 6) is None
     True
-    >>> mostly_noise(10, 1.0, 6).partition(":")[0]
+    >>> mostly_noise(10, lambda users: 1.0, 6).partition(":")[0]
     'this will be mostly noise'
     """
-    # Other methods allow grids that no report of one user could be about.
-    view = outlook(users, epsilon, min(n, 100), trip=trip)
-    if view.error < TOO_MUCH:
+
+    def view(many: int) -> Outlook:
+        # Other methods allow grids that no report of one user could be about.
+        return outlook(many, budget(many), min(n, 100), trip=trip)
+
+    now = view(users)
+    if now.error < TOO_MUCH:
         return None
-    needed = users * (view.noise / ENOUGH) ** 2
+    if central is None:
+        needed = float(f"{users * (now.noise / ENOUGH) ** 2:.1g}")
+        spent = f"epsilon {float(epsilon_fraction(budget(users))):g}"
+    else:
+        rounded = (digit * 10**power for power in range(12) for digit in range(1, 10))
+        needed = next(many for many in rounded if many > users and view(many).noise <= ENOUGH)
+        spent = f"central epsilon {float(epsilon_fraction(central)):g}"
     return (
-        f"this will be mostly noise: with {users:,} user{'' if users == 1 else 's'} and epsilon "
-        f"{float(epsilon_fraction(epsilon)):g} the predicted error of the traffic in a ninth of the area is "
-        f"{view.error:,.0%}, so that the result shows what is assumed rather than what the users did; about "
-        f"{float(f'{needed:.1g}'):,.0f} users would bring it to {ENOUGH:.0%}"
+        f"this will be mostly noise: with {users:,} user{'' if users == 1 else 's'} and {spent} the predicted error "
+        f"of the traffic in a ninth of the area is {now.error:,.0%}, so that the result shows what is assumed rather "
+        f"than what the users did; about {needed:,.0f} users would bring it to {ENOUGH:.0%}"
     )
 
 

@@ -16,6 +16,7 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.reading import CUT, Outside
 from ldptrace.core.stages import Stages
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.engines.base import Crowd
 from ldptrace.errors import InputError
 from ldptrace.evaluation.attacks import Outlier, Reidentification, uniform_walks
 from ldptrace.evaluation.controls import (
@@ -37,6 +38,7 @@ from ldptrace.evaluation.figures import (
 )
 from ldptrace.evaluation.measured import Measured, clock_of, real_remarks, sampled, set_remarks, timed_walks
 from ldptrace.evaluation.metrics import Value
+from ldptrace.evaluation.peers import central_peers
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error
 from ldptrace.evaluation.results import Attack, SetResult
 from ldptrace.evaluation.scorecard import Scorecard
@@ -46,6 +48,7 @@ from ldptrace.evaluation.stream_metrics import StreamReference
 from ldptrace.evaluation.streets import StreetMap
 from ldptrace.evaluation.summary import Summary
 from ldptrace.evaluation.values import References
+from ldptrace.io.files import trajectories_of
 from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.readers import read_roads
@@ -74,6 +77,7 @@ def evaluate(
     outside: Outside = CUT,
     tick: float | None = None,
     from_tick: int = 0,
+    peers: str | None = None,
     stages: Stages | None = None,
 ) -> Scorecard:
     """Compare one or more synthetic sets of trips with a real set.
@@ -93,6 +97,8 @@ def evaluate(
     - `tick`: the length of a time step in seconds; if given, the positions of travellers at each step are compared too.
     - `from_tick`: the first time step to compare; the data begin with step 0.
     - `stages`: an object that shows the progress of the comparison; by default nothing is shown.
+    - `peers`: methods with a trusted curator, such as "adatrace,privtrace", to run on the real set at the epsilon of
+      the first synthetic set (for shuffled reports, the central one), and to compare as well.
     - `attacks`: whether to run the attacks of the LDPTrace paper: re-identification of users, and search for outliers.
     - `samples`: whether the HTML page of the scorecard (`to_html`) shows some real trips.
     - `privacy`: the privacy promise of each synthetic set (epsilon and what it protects); by default the promise that
@@ -111,11 +117,22 @@ def evaluate(
         repeat=repeat,
         attacks=attacks,
         samples=samples,
+        peers=peers,
     )
     labels = set_names(names, len(synthetic))
     stated = None if privacy is None else one_for_each("privacy", privacy, len(synthetic))
     stages = stages or Stages()
     seed = secrets.randbits(32) if seed is None else seed
+    if peers is not None:
+        with stages("run peers"):
+            synthetic = tuple(
+                item if isinstance(item, Crowd) else trajectories_of(item) for item in synthetic
+            )
+            promises = stated or [item.provenance for item in synthetic]
+            area = grid.bounds if isinstance(grid, Grid) else bounds
+            beside = central_peers(peers, real, promises, area, seed)
+        synthetic, labels = (*synthetic, *beside.values()), [*labels, *beside]
+        stated = None if stated is None else [*stated, *(item.provenance for item in beside.values())]
     rng = np.random.default_rng(seed)
     with stages("prepare"):
         network = roads if roads is None or isinstance(roads, RoadNetwork) else read_network(roads)

@@ -24,6 +24,7 @@ from ldptrace.evaluation.texts import csv_text, json_text, metric_rows, number_t
 from ldptrace.evaluation.values import ALL_METRICS
 from ldptrace.evaluation.verdict import best, judged, on_common_scale
 from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.words import CURATOR, SHUFFLER
 
 FORMAT, VERSION = "ldptrace-scorecard", 1
 
@@ -240,16 +241,24 @@ class Scorecard:
 HEADINGS = {
     "street": "metrics on streets",
     "time": "metrics of time",
-    "mobility": "in the words of planners and mobility scientists",
-    "difftraj": "the four metrics of DiffTraj",
+    "mobility": "mobility metrics",
+    "difftraj": "DiffTraj's metrics",
     "stream": "tick by tick, as a stream",
 }
 
 
 def _kind(privacy: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """Return the note that a set is an experiment and must not be published, if its promise says so."""
-    said = (privacy or {}).get("experiment")
-    return (str(said),) if said else ()
+    """Return the notes that a set is an experiment and must not be published, and whom one must trust for its promise,
+    if this is so."""
+    stated = privacy or {}
+    found = [str(stated["experiment"])] if stated.get("experiment") else []
+    if stated.get("trust") in (SHUFFLER, CURATOR):
+        delta = "" if stated.get("delta") in (None, "0") else f" and delta {float(stated['delta']):g}"
+        found.append(
+            f"epsilon {stated['epsilon']}{delta}: central, if the {stated['trust']} is trusted; neighbouring "
+            f"collections: {stated.get('adjacency')}"
+        )
+    return tuple(found)
 
 
 def _cell(value: Value, *, marked: bool, stars: bool) -> Text:

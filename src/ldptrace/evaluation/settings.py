@@ -75,6 +75,12 @@ class Settings(Judging):
         "are computed; the scorecard shows mean and spread.",
         least=1,
     )
+    peers: str | None = option(
+        None,
+        metavar="METHODS",
+        help="Methods with a trusted curator, joined by commas, such as adatrace,privtrace; they are run on the real "
+        "trips at the epsilon of the first synthetic set, and compared too.",
+    )
     attacks: bool = option(True, help="Whether to run the attacks of `ldptrace attack`.")
     samples: bool = option(True, help="Whether the page of --html shows a few hundred real trips.")
 

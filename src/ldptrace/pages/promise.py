@@ -60,10 +60,16 @@ def promise(privacy: dict[str, Any] | None) -> Promise:
             f"What the curator gets from a batch of at least {privacy['batch']:,} reports is at most {factor} times as "
             f"likely with the data of one {unit} as with any other, apart from a chance of δ."
         )
+    adjacency = privacy.get("adjacency")
+    if privacy.get("trust") == "curator":
+        headline = f"ε = {epsilon}, central: a trusted curator saw all trips. Neighbouring sets: {adjacency}."
+        meaning = f"The result is at most {factor} times as likely with one of two neighbouring sets as with the other."
     facts = [
         (label, str(privacy[name]))
         for name, label in (
             ("method", "Method"),
+            ("trust", "Who must be trusted"),
+            ("adjacency", "Neighbouring collections"),
             ("summary", "What it does"),
             ("report", "One report"),
             ("composition", "Composition"),
@@ -117,7 +123,7 @@ def sharing(document: Document, promises: Sequence[Any]) -> list[dict[str, Any]]
     """Return who may see what: for each promise the numbers of its sets, then this page, which has no number."""
     rows: list[dict[str, Any]] = []
     for number, (_, promise) in enumerate(zip(document["sets"], promises, strict=True)):
-        said = promise.warning or f"{promise.headline} {promise.meaning}"
+        said = f"{promise.headline} {promise.warning or promise.meaning}"
         said += f" {promise.remark}" if promise.remark else ""
         same = next((row for row in rows if row["said"] == said), None)
         if same is None:

@@ -14,7 +14,9 @@ from ldptrace.protocol.round import SHARES, Ask, Round
 from ldptrace.protocol.units import duration_words
 
 # Whom one must trust not to work with the curator.
-NOBODY, SHUFFLER = "nobody", "shuffler"
+NOBODY, SHUFFLER, CURATOR = "nobody", "shuffler", "curator"
+# What two neighbouring collections differ in.
+REPLACED = "the data of one person replaced by other data"
 # What the reason of a method says that hands raw trips to a curator.
 CENTRAL = "central, not local"
 
@@ -154,10 +156,23 @@ def _messages(plan: Plan) -> list[str]:
     ]
 
 
+def alone(epsilon: str) -> dict[str, Any]:
+    """Return what an answer costs that needs no trust in anybody, as plain data."""
+    return {
+        "epsilon": epsilon,
+        "delta": "0",
+        "local_epsilon": epsilon,
+        "batch": None,
+        "trust": NOBODY,
+        "adjacency": REPLACED,
+    }
+
+
 def trusted(plan: Plan) -> dict[str, Any]:
-    """Return what one answer costs, and whom one must trust for that, as plain data: `local_epsilon` is what it costs
-    if
-    shuffler and curator work together.
+    """Return what one answer costs, and whom one must trust for that, as plain data.
+
+    `local_epsilon` is what it costs if shuffler and curator work together, and `adjacency` is what two neighbouring
+    collections differ in.
 
     >>> from ldptrace.protocol.grid import Grid
     >>> trusted(Plan.single_report(Grid((0, 0, 1, 1), 6), 1.0))["trust"]
@@ -165,13 +180,14 @@ def trusted(plan: Plan) -> dict[str, Any]:
     """
     local, shuffled = decimal_text(plan.epsilon), plan.shuffled
     if shuffled is None:
-        return {"epsilon": local, "delta": "0", "local_epsilon": local, "batch": None, "trust": NOBODY}
+        return alone(local)
     return {
         "epsilon": decimal_text(shuffled.epsilon),
         "delta": decimal_text(shuffled.delta),
         "local_epsilon": local,
         "batch": shuffled.batch,
         "trust": SHUFFLER,
+        "adjacency": REPLACED,
     }
 
 

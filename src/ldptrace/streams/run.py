@@ -29,7 +29,7 @@ from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.shares import DEFAULT_SHARES
 from ldptrace.protocol.units import duration_words
-from ldptrace.protocol.words import NOBODY, explain, trusted
+from ldptrace.protocol.words import alone, explain, trusted
 from ldptrace.simulation.streams import EXPERIMENT, Streams
 from ldptrace.simulation.unit import play_devices
 from ldptrace.streams.now import Now
@@ -81,8 +81,7 @@ def _trusted(epsilon: float, plan: Plan | None) -> dict[str, Any]:
     """Return what an answer costs, and whom one must trust for that."""
     if plan is not None:
         return trusted(plan)
-    text = decimal_text(epsilon_fraction(epsilon))
-    return {"epsilon": text, "delta": "0", "local_epsilon": text, "batch": None, "trust": NOBODY}
+    return alone(decimal_text(epsilon_fraction(epsilon)))
 
 
 def _of_users(settings: Settings, trips: Trajectories) -> bool:
