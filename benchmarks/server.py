@@ -25,6 +25,7 @@ import numpy as np
 from ldptrace.device import Reporter
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import CampaignName, Plan
+from ldptrace.protocol.reports import plan_prefix
 from ldptrace.server import campaigns, tallies
 from ldptrace.server.storage import Database, open_database
 
@@ -33,13 +34,15 @@ BATCH = 500
 CONNECTIONS = 64
 
 
-def drawn(count: int) -> np.ndarray:
-    """So many reports with fresh ids; the answers of a few thousand devices, repeated."""
+def drawn(count: int, plan: Plan = PLAN) -> np.ndarray:
+    """Draw reports of `PLAN`, or of one that asks the same, with fresh ids: answers of 2,000 devices, repeated."""
     rng = np.random.default_rng(1)
     reporter = Reporter(PLAN, "none")
     some = [reporter.report(rng.uniform(0, 6, size=(4, 2)).tolist()) for _ in range(2_000)]
     rows = np.frombuffer(b"".join(some), dtype=np.uint8).reshape(len(some), -1)
     many = np.tile(rows, (-(-count // len(rows)), 1))[:count]
+    head = bytes([plan.version]) + plan_prefix(plan)
+    many[:, : len(head)] = np.frombuffer(head, dtype=np.uint8)
     many[:, 23:39] = np.frombuffer(os.urandom(16 * count), dtype=np.uint8).reshape(count, 16)
     return many
 

@@ -5,7 +5,7 @@ report. Where a report stands follows from a keyed hash of its bytes: from its h
 of their hashes, as in the ordered hash tables of Amble and Knuth (The Computer Journal 17(2), 1974). Such a table is
 the same for every order of insertion, and so are the pages of SQLite below it, because a slot is overwritten in place.
 The table begins with room for twice the least batch of the plan, which is public, within a bound. When two thirds of
-the slots are taken, a table of twice as many is made.
+its slots are taken, a table of twice as many is made, for which the devices wait.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 FIRST = 64
 # Bytes of the slots with which a table begins, at most: somebody who sends one report may have them made.
-MOST_BYTES = 128 << 20
+MOST_BYTES = 1 << 30
 HASH_BYTES = 8
 
 
@@ -112,13 +112,10 @@ def room(batch: int, size: int) -> int:
     """Return with how many slots the table of a batch begins. Twice the least number of reports find room without a
     larger table, unless their slots have more than `MOST_BYTES`.
 
-    >>> room(2, 121), room(10_000, 121), room(10_000_000, 121), room(10_000, 6_000)
-    (64, 32768, 1048576, 16384)
+    >>> room(2, 121), room(10_000, 121), room(800_000, 224), room(10_000_000, 121)
+    (64, 30000, 2400000, 8873857)
     """
-    slots = FIRST
-    while full(2 * batch - 1, slots) and 2 * slots * size <= MOST_BYTES:
-        slots *= 2
-    return slots
+    return max(FIRST, min(3 * batch, MOST_BYTES // size))
 
 
 def full(count: int, capacity: int) -> bool:
