@@ -113,7 +113,7 @@ def room(batch: int, size: int) -> int:
     larger table, unless their slots have more than `MOST_BYTES`.
 
     >>> room(2, 121), room(10_000, 121), room(800_000, 224), room(10_000_000, 121)
-    (64, 30000, 2400000, 8873857)
+    (64, 30000, 2400000, 8873899)
     """
     return max(FIRST, min(3 * batch, MOST_BYTES // size))
 
