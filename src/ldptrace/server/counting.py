@@ -209,7 +209,7 @@ class Counter:
 
 
 def _arrivals(number: int, submission: Submission, plan: Plan, round_number: int) -> list[_Arrival]:
-    """Return the reports of a body. An empty body is one report without bytes."""
+    """Return the reports of a body. A body of zero bytes is one report of the wrong size: its sender gets a problem."""
     size, body = report_bytes(plan.rounds[round_number]), submission.body
     pieces = [body[at : at + size] for at in range(0, len(body), size)] or [b""]
     tokens: Sequence[bytes | None] = submission.admissions
