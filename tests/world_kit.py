@@ -1,7 +1,8 @@
 """Devices, a shuffler, a curator, clocks and windows in one process, with simulated time and a simulated network.
 
 The shuffler is the real application in an event loop without threads, sockets and waiting. A process can be killed at
-every await and before every statement of a database, and after every commit; a disk can be full. Every report names a
+every await and before every statement of a database, and after every commit; a disk can be full, and each operator can
+put back an older copy of the storage. Every report names a
 value of its own, so that a loss or a double count shows.
 """
 
@@ -34,6 +35,7 @@ from ldptrace.server.storage import Database, open_database
 from ldptrace.shuffler.app import create_app
 from ldptrace.shuffler.sender import Request
 from ldptrace.shuffler.store import FILE, FIXED, Store
+from ldptrace.shuffler.witness import PREFIX
 from ldptrace.web.answers import BATCH_TYPE, SEALED_TYPE
 from ldptrace.web.intake import Intake
 from ldptrace.web.limits import Settings
@@ -59,7 +61,7 @@ class Trouble:
         self.kill_write = self.kill_await = self.full_write = 0
 
     def write(self) -> None:
-        """Count a statement of a database."""
+        """Count a statement of a database, or a change of a folder."""
         self.full_write -= 1
         if self.full_write == 0:
             raise sqlite3.OperationalError("database or disk is full")
@@ -225,10 +227,13 @@ class World:
         self.seen: list[tuple[float, str, int]] = []
         # Values that were acknowledged, with a number that grows; what was taken back by restored backups.
         self.acknowledged: dict[int, int] = {}
-        self.directly: set[int] = set()
+        self.directly: dict[int, int] = {}
         self.excused: set[int] = set()
+        self.excused_directly: set[int] = set()
+        # When the shuffler learned that the curator has the batch of a window.
+        self.taken: dict[int, int] = {}
         self._number = itertools.count()
-        self._backup_at = -1
+        self._backup_at = self._curator_backup_at = -1
         (folder / "shuffler").mkdir()
         store = Store(folder / "shuffler", self.shuffler_clock)
         store.add_plan(self.plan, "http://curator/v1/campaigns/trips", "token", admission=admission)
@@ -272,7 +277,7 @@ class World:
         codes = self.curator.call(submit, 1 + (fault == "twice"))
         # Counted now or before.
         if codes in ([0], [8]) and fault != "unanswered":
-            self.directly.add(value)
+            self.directly.setdefault(value, next(self._number))
 
     def pass_time(self, seconds: float) -> None:
         """Time passes, and the shuffler does what is due."""
@@ -280,30 +285,61 @@ class World:
         self.shuffler.call(_nothing)
 
     def back_up(self, how: str) -> None:
-        """The operator of the shuffler makes a backup, or copies its file."""
-        kept = self.folder / "kept.sqlite"
-        kept.unlink(missing_ok=True)
+        """The operator of the shuffler makes a backup, or copies its folder."""
+        kept = self.folder / "kept"
+        shutil.rmtree(kept, ignore_errors=True)
         self.shuffler.kill()
-        store = Store(self.folder / "shuffler", self.shuffler_clock)
+        if self.store is not None:
+            self.store.close()
+        shutil.copytree(self.folder / "shuffler", kept)
         if how == "backup":
-            store.backup(kept)
-        store.close()
-        if how == "copy":
-            shutil.copy(store.path, kept)
+            (kept / FILE).unlink()
+            store = Store(self.folder / "shuffler", self.shuffler_clock)
+            store.backup(kept / FILE)
+            store.close()
         self._backup_at = next(self._number)
 
-    def restore(self) -> None:
-        """The disk of the shuffler breaks, and its backup takes its place."""
+    def restore(self, how: str) -> None:
+        """What was kept takes the place of the shuffler's storage: its file as a new file or written over the live one,
+        or its folder over the live folder."""
         if self._backup_at < 0:
             return
         self.shuffler.kill()
         if self.store is not None:
             self.store.close()
-        place = self.folder / "shuffler" / FILE
-        (self.folder / "broken").unlink(missing_ok=True)
-        place.rename(self.folder / "broken")
-        shutil.copy(self.folder / "kept.sqlite", place)
+        place, kept = self.folder / "shuffler", self.folder / "kept"
+        if how == "file":
+            (place / FILE).unlink()
+        for path in kept.iterdir():
+            if how == "folder" or not path.name.startswith(PREFIX):
+                (place / path.name).write_bytes(path.read_bytes())
         self.excused |= {value for value, at in self.acknowledged.items() if at > self._backup_at}
+
+    def back_up_curator(self) -> None:
+        """The operator of the curator copies its folder."""
+        self._stop_curator()
+        shutil.rmtree(self.folder / "kept_curator", ignore_errors=True)
+        shutil.copytree(self.folder / "curator", self.folder / "kept_curator")
+        self._curator_backup_at = next(self._number)
+
+    def restore_curator(self) -> None:
+        """The copy of the curator's folder takes its place; what it has acknowledged since is lost."""
+        if self._curator_backup_at < 0:
+            return
+        self._stop_curator()
+        shutil.rmtree(self.folder / "curator")
+        shutil.copytree(self.folder / "kept_curator", self.folder / "curator")
+        lost = {window for window, at in self.taken.items() if at > self._curator_backup_at}
+        self.excused |= {value for value in self.acknowledged if (value - 1) % WINDOWS in lost}
+        self.excused_directly |= {
+            value for value, at in self.directly.items() if at > self._curator_backup_at
+        }
+
+    def _stop_curator(self) -> None:
+        self.curator.kill()
+        if self.database is not None:
+            self.database.close_all()
+            self.database = None
 
     def end(self) -> None:
         """All troubles end, and everything that can be sent is sent."""
@@ -358,7 +394,7 @@ class World:
             assert states[window] == "known" or (late and states[window] == FIXED), f"{value} is lost"
         counts = self.counted("direct")
         assert all(count == 1 for count in counts.values()), "a direct report was counted twice"
-        assert self.directly <= counts.keys(), "a direct report is lost"
+        assert self.directly.keys() - self.excused_directly <= counts.keys(), "a direct report is lost"
 
     def close(self) -> None:
         for process in (self.shuffler, self.curator):
@@ -387,6 +423,7 @@ class World:
             self.store.close()
         with watched(self.shuffler.trouble):
             self.store = Store(self.folder / "shuffler", self.shuffler_clock)
+        self.store.witness.sync = lambda folder: self.shuffler.trouble.write()
         app = create_app(self.store, Settings(rate=0), self._put)
         self._lifespan = app.inner.router.lifespan_context(app.inner)  # type: ignore[attr-defined]
         await self._lifespan.__aenter__()
@@ -429,6 +466,8 @@ class World:
         if answer is None or fault == "unanswered":
             raise OSError
         found: tuple[int, str] = answer
+        if found[0] == 200 and request.media_type == BATCH_TYPE:
+            self.taken[window] = next(self._number)
         return found
 
 

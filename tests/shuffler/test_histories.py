@@ -44,7 +44,8 @@ EVENTS = (
     | st.tuples(st.just("full_write"), _who, st.integers(1, 60))
     | st.tuples(st.just("clock"), _who, st.sampled_from([0.0, -HOUR, 60.0, HOUR, 3.0 * HOUR, 30.0 * HOUR]))
     | st.tuples(st.just("keep"), st.sampled_from(["backup", "copy"]))
-    | st.tuples(st.just("restore"))
+    | st.tuples(st.just("restore"), st.sampled_from(["file", "in place", "folder"]))
+    | st.tuples(st.sampled_from(["keep_curator", "restore_curator"]))
 )
 
 
@@ -70,7 +71,11 @@ def play(world: World, events: Sequence[Event]) -> None:
         elif name == "keep":
             world.back_up(*rest)
         elif name == "restore":
-            world.restore()
+            world.restore(*rest)
+        elif name == "keep_curator":
+            world.back_up_curator()
+        elif name == "restore_curator":
+            world.restore_curator()
         else:
             setattr(getattr(world, rest[0]).trouble, name, rest[1])
     world.end()
@@ -106,14 +111,17 @@ def _quick() -> str | None:
     return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
-# The batch of a window leaves; then the storage is set back to when the window was open, or had not begun.
-LEAVES = [
-    ("send", 5, 0, ""),
-    *[("time", HOUR)] * 3,
-    ("restore",),
-    ("clock", "shuffler", -HOUR),
-    ("crowd", 6, 0),
-]
+def leaves(how: str) -> list[Event]:
+    """The batch of a window leaves; then the storage is set back to when the window was open, or had not begun."""
+    return [
+        ("send", 5, 0, ""),
+        *[("time", HOUR)] * 3,
+        ("restore", how),
+        ("clock", "shuffler", -HOUR),
+        ("crowd", 6, 0),
+    ]
+
+
 # The batch leaves and is not answered; then the clock goes back to when its window was open.
 BACK = [
     ("crowd", 4, 0),
@@ -124,12 +132,25 @@ BACK = [
 ]
 
 
+# The batch leaves, its answer is lost, and the curator is set back to before it was counted: it is counted again, once.
+CURATOR_BACK = [
+    ("crowd", 4, 0),
+    ("keep_curator",),
+    ("network", "unanswered"),
+    *[("time", HOUR)] * 3,
+    ("restore_curator",),
+]
+
+
 @pytest.mark.slow
 @given(st.lists(EVENTS, max_size=40), st.booleans())
-@example(events=[("crowd", 4, 0), ("keep", "backup"), *LEAVES], admission=True)
-@example(events=[("crowd", 4, 0), ("keep", "copy"), *LEAVES], admission=False)
+@example(events=[("crowd", 4, 0), ("keep", "backup"), *leaves("file")], admission=True)
+@example(events=[("crowd", 4, 0), ("keep", "copy"), *leaves("file")], admission=False)
+@example(events=[("crowd", 4, 0), ("keep", "copy"), *leaves("in place")], admission=False)
+@example(events=[("crowd", 4, 0), ("keep", "copy"), *leaves("folder")], admission=False)
 @example(events=BACK, admission=False)
-@example(events=[("keep", "backup"), ("crowd", 4, 0), *LEAVES], admission=False)
+@example(events=[("keep", "backup"), ("crowd", 4, 0), *leaves("file")], admission=False)
+@example(events=CURATOR_BACK, admission=False)
 @settings(max_examples=HISTORIES, deadline=None, suppress_health_check=list(HealthCheck))
 def test_whatever_happens(curators: Path, events: list[Event], admission: bool) -> None:
     run(curators, events, admission=admission)

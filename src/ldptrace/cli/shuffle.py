@@ -36,7 +36,9 @@ FOLDER = Path("ldptrace-shuffler")
 PATIENCE = 30.0
 
 
-def store_of(data: Path, *, new: bool = False, clock: str | None = None) -> Store:
+def store_of(
+    data: Path, *, new: bool = False, clock: str | None = None, witness: Path | None = None
+) -> Store:
     """Open the storage of a shuffler. A missing one is made only if `new` is true."""
     try:
         from ldptrace.shuffler.store import FILE, Store
@@ -45,7 +47,9 @@ def store_of(data: Path, *, new: bool = False, clock: str | None = None) -> Stor
         raise missing(error) from None
     if not new and not (data / FILE).exists():
         raise InputError(f"there is no shuffler in {data}: add a plan with `ldptrace shuffle add`")
-    return Store(data, time.time if clock is None else TrialClock.of(clock))
+    if witness is not None and not witness.is_dir():
+        raise InputError(f"--witness is a folder on another disk, got {witness}")
+    return Store(data, time.time if clock is None else TrialClock.of(clock), witness)
 
 
 def run(
@@ -58,6 +62,13 @@ def run(
     timeout: TimeoutOption = 20.0,
     trust_proxy: ProxyOption = "127.0.0.1",
     trial_clock: ClockOption = None,
+    witness: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder on another disk. A file in it tells the shuffler when its own disk was set back, as by a "
+            "snapshot of the machine. The shuffler remembers the folder."
+        ),
+    ] = None,
 ) -> None:
     """Run a shuffler: it mixes the sealed reports of devices and hands them to the curator without their senders.
 
@@ -69,7 +80,7 @@ def run(
                 f"write options after the command: ldptrace shuffle {context.invoked_subcommand} ..."
             )
         return
-    store = store_of(data, new=True, clock=trial_clock)
+    store = store_of(data, new=True, clock=trial_clock, witness=witness)
     from ldptrace.shuffler.app import create_app
     from ldptrace.web.limits import Settings
     from ldptrace.web.run import address, listen, serve

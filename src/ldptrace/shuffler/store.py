@@ -4,8 +4,7 @@ It keeps no address, no time, and no order of arrival. A batch is open while its
 until the curator has acknowledged it; or it is deleted, if it is too small. Each method is one transaction.
 
 A file that was set back, such as a restored backup, knows nothing of what was sent since. It is recognised by its
-identity on the disk (a backup has none, and a copy in a new place has another one), and then no batch whose window had
-begun is ever sent.
+witness, which each fixed batch replaces. Then no batch whose window had begun is ever sent.
 """
 
 from __future__ import annotations
@@ -29,6 +28,7 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import Problem
 from ldptrace.shuffler.served import NO_WINDOW, Served
 from ldptrace.shuffler.slots import Slots, full, room
+from ldptrace.shuffler.witness import Witness
 from ldptrace.web.problems import ServerProblem, StorageUnavailable, not_found
 
 FILE = "shuffler.sqlite"
@@ -88,16 +88,27 @@ class Entry:
 
 
 class Store:
-    """The storage in the folder `data`, which is made if it is missing. One process has it open."""
+    """The storage in the folder `data`, which is made if it is missing. One process takes and sends reports. `witness`
+    is the folder of its witness from now on; it stays the same if there is none."""
 
-    def __init__(self, data: str | os.PathLike[str], clock: Callable[[], float]) -> None:
+    def __init__(
+        self, data: str | os.PathLike[str], clock: Callable[[], float], witness: Path | None = None
+    ) -> None:
         self.path = Path(data) / FILE
         self._clock = clock
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.witness = Witness(self.path.parent, apart=False)
+        is_lost = not self.path.exists() and not self.witness.is_missing()
+        if is_lost:
+            raise InputError(
+                f"the storage {self.path} is missing: restore it from a backup, or begin in another folder"
+            )
         with self._transaction() as session:
-            self._prepare(session)
+            old = self._prepare(session, witness)
+        if old is not None:
+            old.remove()
 
     def take(self, plan: str, arrivals: Sequence[Sealed]) -> list[int]:
         """Hold sealed reports of a plan, and return for each 0 or the number of its problem."""
@@ -129,12 +140,22 @@ class Store:
         for batch, served in due:
             if self._clock() >= served.span(batch.window)[1]:
                 with self._transaction() as session:
+                    if not self._agrees(session, self.witness):
+                        self._leave_behind(session)
+                        return []
                     closed.append(_close(session, batch, served))
+                    _note(session, announced=_meta(session)["announced"] or secrets.token_hex(8))
+        with self._transaction() as session:
+            if announced := _meta(session)["announced"]:
+                self._renew(session, announced)
         return closed
 
     def unsent(self) -> list[tuple[Batch, Entry]]:
         """Return the batches that the curator has yet to acknowledge, and those of whose deletion it has to learn."""
         with self._reading() as session:
+            if _meta(session)["announced"]:
+                # A copy from before the batches were fixed would not be recognised yet.
+                return []
             found = [one for state in (FIXED, DELETED) for one, _ in _batches_with_plans(session, state)]
             return [(one, _entry(session, one.plan)) for one in found]
 
@@ -225,7 +246,7 @@ class Store:
                     "SELECT plan, label FROM batches WHERE state = ?", (OPEN,)
                 ).fetchall():
                     copy.execute(f"DROP TABLE {_table(plan, window)}")
-                copy.execute("UPDATE meta SET value = '' WHERE key = 'identity'")
+                _note(copy, mark="", announced="")
                 copy.execute("VACUUM")
             finally:
                 copy.close()
@@ -237,25 +258,56 @@ class Store:
                 self._connection.close()
                 self._connection = None
 
-    def _prepare(self, session: sqlite3.Connection) -> None:
-        """Make the tables of a new file, and leave behind what a file that was set back must not send."""
-        identity = str(self.path.stat().st_ino)
+    def _prepare(self, session: sqlite3.Connection, folder: Path | None) -> Witness | None:
+        """Make the tables of a new file, leave behind what a file that was set back must not send, and return the
+        witness that is no longer needed."""
         if not session.execute("SELECT 1 FROM sqlite_master").fetchall():
             for statement in _TABLES:
                 session.execute(statement)
-            session.execute("INSERT INTO meta VALUES ('version', ?), ('identity', ?)", (VERSION, identity))
-            return
-        found = dict(session.execute("SELECT key, value FROM meta").fetchall())
+            _note(session, version=VERSION, apart="")
+            self._renew(session)
+        found, here = _meta(session), self.witness
         if found.get("version") != VERSION:
             raise StorageUnavailable(f"the database {self.path} is not that of a shuffler of this version")
-        if found["identity"] != identity:
-            for batch, _ in _batches_with_plans(session, OPEN):
-                _drop(session, batch)
-            session.execute("UPDATE batches SET state = ? WHERE state = ?", (DELETED, OPEN))
-            session.execute(
-                "UPDATE plans SET begins = max(coalesce(begins, 0), ?)", (int(self._clock()) + 1,)
+        old = Witness(Path(found["apart"]), apart=True) if found["apart"] else here
+        self.witness = old
+        if folder is not None and folder.resolve() != old.folder.resolve():
+            self.witness = (
+                here if folder.resolve() == here.folder.resolve() else Witness(folder.resolve(), apart=True)
             )
-            session.execute("UPDATE meta SET value = ? WHERE key = 'identity'", (identity,))
+            if not self.witness.is_missing():
+                raise InputError(
+                    f"{folder} has the witness of another shuffler: give each a folder of its own"
+                )
+            _note(session, apart="" if self.witness is here else str(self.witness.folder))
+        is_new = self.witness is not old
+        try:
+            was_set_back = not self._agrees(session, old)
+        except StorageUnavailable:
+            if not is_new:
+                raise
+            was_set_back = True
+        if was_set_back:
+            self._leave_behind(session)
+        elif is_new:
+            self._renew(session)
+        return old if is_new else None
+
+    def _agrees(self, session: sqlite3.Connection, witness: Witness) -> bool:
+        """Whether the storage is the one that has sent what was sent."""
+        found = _meta(session)
+        return witness.agrees(found["mark"], found["announced"])
+
+    def _leave_behind(self, session: sqlite3.Connection) -> None:
+        """Delete the open batches of a storage that was set back, and take no reports of windows that have begun."""
+        for batch, _ in _batches_with_plans(session, OPEN):
+            _drop(session, batch)
+        session.execute("UPDATE batches SET state = ? WHERE state = ?", (DELETED, OPEN))
+        session.execute("UPDATE plans SET begins = max(coalesce(begins, 0), ?)", (int(self._clock()) + 1,))
+        self._renew(session)
+
+    def _renew(self, session: sqlite3.Connection, token: str = "") -> None:
+        _note(session, mark=self.witness.renew(token or secrets.token_hex(8)), announced="")
 
     def _opened(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -365,6 +417,14 @@ def _problem(taking: _Taking | None, served: Served, one: Sealed, *, admission: 
         return ServerProblem.NOT_ADMITTED.number
     taking.add(one.body)
     return 0
+
+
+def _meta(session: sqlite3.Connection) -> dict[str, str]:
+    return dict(session.execute("SELECT key, value FROM meta").fetchall())
+
+
+def _note(session: sqlite3.Connection, **values: str) -> None:
+    session.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
 
 
 def _close(session: sqlite3.Connection, batch: Batch, served: Served) -> Batch:
