@@ -10,8 +10,9 @@ from ldptrace.server.opener import open_batch
 from shuffler_kit import KEY, batch_of, sealed, telling
 
 
-def values(reports: list[bytes]) -> list[int]:
-    return [int.from_bytes(report[-2:], "big") for report in reports]
+def values(reports: bytes) -> list[int]:
+    size = 41
+    return [int.from_bytes(reports[at - 2 : at], "big") for at in range(size, len(reports) + 1, size)]
 
 
 @pytest.mark.slow
@@ -27,6 +28,6 @@ def test_processes_keep_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_another_key_opens_nothing() -> None:
     plan = telling()
     body, size = batch_of(plan, range(3)), len(sealed(plan, 1).body)
-    assert open_batch(CuratorKey.drawn().text, plan.id, None, body, size) == []
-    assert open_batch(KEY.text, "0" * 64, None, body, size) == []
-    assert open_batch(KEY.text, plan.id, 0, body, size) == []
+    assert open_batch(CuratorKey.drawn().text, plan.id, None, body, size) == b""
+    assert open_batch(KEY.text, "0" * 64, None, body, size) == b""
+    assert open_batch(KEY.text, plan.id, 0, body, size) == b""
