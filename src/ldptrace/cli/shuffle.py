@@ -165,10 +165,18 @@ def show(
     data: FolderOption = FOLDER,
 ) -> None:
     """Show the plans and batches of the shuffler, and what the curator answered."""
-    from ldptrace.shuffler.store import shown
-
     store = store_of(data)
-    plans, batches = store.plans(), [shown(one) for one in store.batches()]
+    plans = store.plans()
+    batches = [
+        {
+            "plan": one.plan,
+            "window": None if one.window < 0 else one.window,
+            "state": one.state,
+            "reports": one.reports,
+            "answer": json.loads(one.answer) if one.answer else None,
+        }
+        for one in store.batches()
+    ]
     if as_json:
         listed = [{"id": one.plan.id, "campaign": one.campaign, "admission": one.admission} for one in plans]
         typer.echo(json.dumps({"plans": listed, "batches": batches}, indent=1))

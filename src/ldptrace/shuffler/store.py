@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import secrets
 import sqlite3
@@ -21,7 +20,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
@@ -341,16 +339,15 @@ class Store:
 
 
 class _Taking:
-    """A batch that takes reports within a transaction."""
+    """An open batch that takes reports within a transaction; without slots as long as it has had none."""
 
     def __init__(
-        self, session: sqlite3.Connection, batch: Batch, row: tuple[int, bytes], served: Served
+        self, session: sqlite3.Connection, served: Served, window: int, row: tuple[int, int, bytes]
     ) -> None:
-        self._session = session
-        self._batch = batch
-        self._count, (self._capacity, salt) = batch.reports, row
-        self.slots = Slots(session, _table(batch.plan, batch.window), served.size, salt)
-        self._room = room(served.batch, served.size)
+        self._session, self._served = session, served
+        self._key = (served.id, window)
+        self._count, self._capacity, salt = row
+        self._slots = Slots(session, _table(*self._key), served.size, salt)
 
     @staticmethod
     def of(session: sqlite3.Connection, served: Served, window: int) -> _Taking | None:
@@ -360,44 +357,36 @@ class _Taking:
             (served.id, window),
         ).fetchone()
         state, reports, capacity, salt = found or (OPEN, 0, 0, secrets.token_bytes(32))
-        if state != OPEN:
-            return None
-        return _Taking(session, Batch(served.id, window, state, reports, ""), (capacity, salt), served)
+        return _Taking(session, served, window, (reports, capacity, salt)) if state == OPEN else None
 
-    def admits(self, code: str) -> bool:
-        """Use up the code of a report, and return whether it was unused."""
-        return (
-            self._session.execute(
-                "UPDATE codes SET used = 1 WHERE plan = ? AND label = ? AND hash = ? AND used = 0",
-                (self._batch.plan, self._batch.window, code_hash(code)),
-            ).rowcount
-            == 1
+    def admits(self, one: Sealed) -> bool:
+        """Whether the batch holds this report already, or its code was unused; the code is used up then."""
+        if self._capacity and one.body in self._slots:
+            return True
+        used = self._session.execute(
+            "UPDATE codes SET used = 1 WHERE plan = ? AND label = ? AND hash = ? AND used = 0",
+            (*self._key, code_hash(one.code)),
         )
-
-    def holds(self, sealed: bytes) -> bool:
-        return self._capacity > 0 and sealed in self.slots
+        return used.rowcount == 1
 
     def add(self, sealed: bytes) -> None:
         if self._capacity == 0:
-            self._begin()
+            self._capacity = room(self._served.batch, self._served.size)
+            self._slots.make(self._capacity)
+            self._session.execute(
+                "INSERT INTO batches VALUES (?, ?, ?, 0, ?, ?, '')",
+                (*self._key, OPEN, self._capacity, self._slots.salt),
+            )
         if full(self._count, self._capacity):
             self._capacity *= 2
-            self.slots.grow(self._capacity)
-        self._count += self.slots.add(sealed, self._capacity)
+            self._slots.grow(self._capacity)
+        self._count += self._slots.add(sealed, self._capacity)
 
     def keep(self) -> None:
         """Write the new numbers."""
         self._session.execute(
             "UPDATE batches SET reports = ?, capacity = ? WHERE plan = ? AND label = ?",
-            (self._count, self._capacity, self._batch.plan, self._batch.window),
-        )
-
-    def _begin(self) -> None:
-        self._capacity = self._room
-        self.slots.make(self._capacity)
-        self._session.execute(
-            "INSERT INTO batches VALUES (?, ?, ?, 0, ?, ?, '')",
-            (self._batch.plan, self._batch.window, OPEN, self._capacity, self.slots.salt),
+            (self._count, self._capacity, *self._key),
         )
 
 
@@ -413,7 +402,7 @@ def _problem(taking: _Taking | None, served: Served, one: Sealed, *, admission: 
         return Problem.WRONG_SIZE.number
     if taking is None:
         return Problem.WRONG_WINDOW.number
-    if admission and not taking.holds(one.body) and not taking.admits(one.code):
+    if admission and not taking.admits(one):
         return ServerProblem.NOT_ADMITTED.number
     taking.add(one.body)
     return 0
@@ -494,16 +483,3 @@ def _plan(document: str) -> Plan:
 @lru_cache(maxsize=256)
 def _served(document: str) -> Served:
     return Served.of(_plan(document))
-
-
-def shown(batch: Batch) -> dict[str, Any]:
-    """Return a batch as plain data, for the operator."""
-    window = None if batch.window == NO_WINDOW else batch.window
-    answer = json.loads(batch.answer) if batch.answer else None
-    return {
-        "plan": batch.plan,
-        "window": window,
-        "state": batch.state,
-        "reports": batch.reports,
-        "answer": answer,
-    }
