@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+
 from ldptrace.curator.facts import Facts
+from ldptrace.server.pages import policy
 from server_kit import SINGLE, Client, opened
 
 STANDING = Facts(1000, "1", (0.0, 0.0, 6.0, 6.0), grid=4, every=7 * 86_400).plan()
@@ -52,3 +56,8 @@ def test_a_release_that_is_made_but_not_published_is_not_shown(client: Client) -
             session.run("UPDATE campaigns SET state = 'published' WHERE name = 'trips'")
         for place in addresses:
             assert http.get(f"/c/trips/release{place}").status_code == 200
+
+
+def test_the_policy_names_the_style_that_is_in_the_page() -> None:
+    digest = base64.b64encode(hashlib.sha256(b"h1 { color: red }").digest()).decode()
+    assert f"style-src 'sha256-{digest}';" in policy(RELEASED)

@@ -31,9 +31,8 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.words import promise
 from ldptrace.roads import RoadNetwork
 from ldptrace.server import fence, series, travellers
-from ldptrace.server.readme import FIT, SUMS, Files, Stored, readme
 from ldptrace.server.registry import Campaign
-from ldptrace.server.release_page import DRAWN, release_page
+from ldptrace.server.release_pages import DRAWN, FIT, SUMS, Files, Stored, readme, release_page
 from ldptrace.server.remembered import Recalled, recalled
 from ldptrace.server.tallies import estimates_of
 

@@ -1,8 +1,18 @@
+"""The page of a release, the list of releases and the README."""
+
 from __future__ import annotations
 
-from ldptrace.server.readme import Stored, batch_lines, readme, window_lines
+import json
+from dataclasses import replace
+
+import numpy as np
+
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.server.release_pages import Stored, batch_lines, list_page, readme, release_page, window_lines
+from ldptrace.server.releases import Published
 from release_kit import CAMPAIGN, card
 
+DAY = 86_400
 FILES = {"README.md": None, "model.npz": Stored(2_000, "ab12"), "synthetic.csv": Stored(3, "cd34")}
 
 
@@ -32,11 +42,10 @@ def test_what_was_noticed_and_the_map_alone_stand_in_it() -> None:
 
 
 def test_a_window_says_when_it_was_what_is_remembered_and_what_changed() -> None:
-    day = 86_400
     window = {
         "window": 3,
-        "from": 21 * day,
-        "to": 28 * day,
+        "from": 21 * DAY,
+        "to": 28 * DAY,
         "before": 0,
         "half_life": "forever",
         "effective": 5_000,
@@ -45,7 +54,7 @@ def test_a_window_says_when_it_was_what_is_remembered_and_what_changed() -> None
     assert window_lines(card()) == []
     assert window_lines(card(window=window)) == ["Answers that were due from 1970-01-22 to 1970-01-29."]
     lines = window_lines(
-        card(window=window | {"before": 1, "to": 21 * day + 3600, "changes": ["More cell 1,1."]})
+        card(window=window | {"before": 1, "to": 21 * DAY + 3600, "changes": ["More cell 1,1."]})
     )
     assert lines == [
         "Answers that were due from 1970-01-22 00:00 UTC to 1970-01-22 01:00 UTC.",
@@ -77,3 +86,60 @@ def test_batches_of_a_shuffled_plan_say_what_both_promises_came_to() -> None:
     one = batch_lines(card(batches=told | {"of": [before[0], last]}))
     assert one[1] == "The batch before had 10,500 counted reports: epsilon 0.75 or less for an answer."
     assert line in readme(CAMPAIGN, card(batches=told), FILES)
+
+
+TRIPS = Trajectories(np.array([0.0, 3.0, 6.0, 6.0]), np.array([0.0, 3.0, 6.0, 0.0]), np.array([0, 3, 4]))
+STREETS = json.dumps({"lines": [[[0, 0, 4096, 4096]], [], [[0, 0, 4096, 0]]], "names": []}).encode()
+
+BATCHES = {
+    "least": 300,
+    "honest": 0.9,
+    "delta": 1e-8,
+    "together": 4.0,
+    "of": [{"window": None, "reports": 400, "counted": 390, "omitted": 10, "epsilon": 1.5}],
+}
+
+
+def test_the_page_holds_what_the_readme_says_and_a_map() -> None:
+    page = release_page(
+        CAMPAIGN,
+        card(findings=["<odd>"], batches=BATCHES),
+        {"model.npz": Stored(1_234_567, "ab12"), "SHA256SUMS": None},
+        TRIPS,
+        STREETS,
+    )
+    assert "<h1>Trips &lt;in&gt; town</h1>" in page
+    assert "<in>" not in page
+    assert "<p>20 % of the devices had no trip.</p>" in page
+    assert "<li>&lt;odd&gt;</li>" in page
+    assert (
+        "<p>Achieved: the shuffler handed over a batch of 400 reports (the plan asks for at least 300)"
+        in page
+    )
+    assert 'd="M0 800L400 400L800 0"' in page
+    assert page.count('class="street"') == 3
+    assert page.count('class="trip"') == 2
+    assert "<td class=n>1.04</td>" in page
+    assert '<a href="model.npz"><code>model.npz</code></a>' in page
+    assert "1.2 MB" in page
+    assert "ab12" in page
+    assert '<a href="SHA256SUMS"><code>' in page
+    assert "http" not in page.replace("http-equiv", "")
+
+
+def test_without_streets_and_without_a_comparison() -> None:
+    page = release_page(CAMPAIGN, card(fit=[]), {}, TRIPS, b"")
+    assert 'class="street"' not in page
+    assert "not compared" in page
+    assert "What was noticed" not in page
+
+
+def test_the_newest_window_comes_first_and_texts_are_escaped() -> None:
+    campaign = replace(CAMPAIGN, name="weekly")
+    page = list_page(campaign, [Published(2, 7 * DAY, 14 * DAY, 1234), Published(1, 0, 3600, 10)])
+    assert "<h1>Trips &lt;in&gt; town</h1>" in page
+    assert "Run by The town. Questions: trips@town.example" in page
+    assert '<a href="/c/weekly/release/2">1970-01-08 to 1970-01-15</a></td><td class=n>1,234</td>' in page
+    assert "1970-01-01 00:00 UTC to 1970-01-01 01:00 UTC" in page
+    assert "No window" not in page
+    assert "No window has been published yet" in list_page(campaign, [])
