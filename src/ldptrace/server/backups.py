@@ -7,7 +7,7 @@ published is never restored to an earlier state, because its reports could then 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,30 +16,17 @@ from ldptrace.errors import InputError
 from ldptrace.server.registry import Campaign, audit_log, find, note
 from ldptrace.server.releases import number_in
 from ldptrace.server.storage import Database, Session, StorageUnavailable
-from ldptrace.server.storage.session import Row
+from ldptrace.server.storage.base import Row
+from ldptrace.server.storage.schema import COLUMNS, OF_CAMPAIGN, OF_ROUND
 from ldptrace.server.storage.sqlite import FILE, SqliteDatabase
 from ldptrace.web.problems import Refused, ServerProblem, wrong_state
 
-# Tables by what their rows belong to; rows of files are large and are copied one by one.
-CAMPAIGN = {
-    "plans": ("campaign", "id", "number", "text", "ends"),
-    "rejections": ("campaign", "problem", "reports"),
-    "admissions": ("campaign", "hash"),
-    "keys": ("campaign", "secret"),
-    "batches": ("campaign", "plan", "time_window", "digest", "reports", "answer"),
-    "tokens": ("campaign", "id", "hash", "scope", "label", "created", "revoked"),
-    "releases": ("campaign", "number", "attempt", "state", "stage", "done", "error", "count", "beat"),
-}
-ROUND = {
-    "tallies": ("round", "ask", "users", "counts"),
-    "fresh": ("round", "number", "ids"),
-    "ids": ("round", "id"),
-}
-HEAD = (
-    *("name", "title", "organiser", "contact", "notice", "state", "round", "plan", "min_reports"),
-    *("max_reports", "admission", "users", "opens", "until"),
-)
-ROUNDS = ("campaign", "number", "plan", "state", "counted", "groups", "generation", "time_window")
+# Tables whose rows are copied as they are, by what these belong to; rows of files are large and are copied one by one.
+CAMPAIGN = (*(table for table in OF_CAMPAIGN if table not in ("files", "rounds")), "tokens")
+ROUND = (*OF_ROUND, "ids")
+# A round gets a new key.
+ROUNDS = COLUMNS["rounds"][1:]
+AUDIT = COLUMNS["audit"][1:]
 
 
 def backup(database: Database, name: str, path: Path, *, actor: str) -> int:
@@ -49,11 +36,7 @@ def backup(database: Database, name: str, path: Path, *, actor: str) -> int:
         with database.reading() as source, copy.writing() as target:
             find(source, name)
             reports = _copy(source, target, name)
-            for row in source.rows(
-                "SELECT at, actor, action, campaign, detail FROM audit WHERE campaign = ? ORDER BY number",
-                name,
-            ):
-                _insert(target, "audit", ("at", "actor", "action", "campaign", "detail"), [row])
+            _insert(target, "audit", AUDIT, (tuple(entry.values()) for entry in audit_log(source, name)))
         copy.tidy()
         copy.close_all()
         (Path(folder) / FILE).rename(temporary)
@@ -82,8 +65,9 @@ def restore(database: Database, path: Path, *, actor: str) -> Campaign:
                     name,
                 )
                 if not any(audit_log(target, name)):
-                    rows = [tuple(entry.values()) for entry in audit_log(source, name)]
-                    _insert(target, "audit", ("at", "actor", "action", "campaign", "detail"), rows)
+                    _insert(
+                        target, "audit", AUDIT, (tuple(entry.values()) for entry in audit_log(source, name))
+                    )
                 note(target, actor, "restore", name, path.name)
                 restored = find(target, name)
             found.close_all()
@@ -117,16 +101,16 @@ def _refuse_what_went_on(source: Session, target: Session, name: str) -> None:
 
 def _copy(source: Session, target: Session, name: str) -> int:
     """Copy all rows of a campaign, with new keys for its rounds, and return the number of reports."""
-    _insert(target, "campaigns", HEAD, _select(source, "campaigns", HEAD, "name", name))
-    for table, columns in CAMPAIGN.items():
-        _insert(target, table, columns, _select(source, table, columns, "campaign", name))
+    _insert(target, "campaigns", COLUMNS["campaigns"], _select(source, "campaigns", "name", name))
+    for table in CAMPAIGN:
+        _insert(target, table, COLUMNS[table], _select(source, table, "campaign", name))
     for file, part in source.rows(
         "SELECT name, part FROM files WHERE campaign = ? ORDER BY name, part", name
     ):
         [(data,)] = source.rows(
             "SELECT data FROM files WHERE campaign = ? AND name = ? AND part = ?", name, file, part
         )
-        _insert(target, "files", ("campaign", "name", "part", "data"), [(name, file, part, bytes(data))])
+        _insert(target, "files", COLUMNS["files"], [(name, file, part, data)])
     total = 0
     for key, *row in source.rows(
         f"SELECT key, {', '.join(ROUNDS)} FROM rounds WHERE campaign = ? ORDER BY number", name
@@ -136,24 +120,20 @@ def _copy(source: Session, target: Session, name: str) -> int:
             f"INSERT INTO rounds ({', '.join(ROUNDS)}) VALUES ({marks}) RETURNING key", *row
         )
         total += int(row[ROUNDS.index("counted")])
-        for table, columns in ROUND.items():
-            rows = _select(source, table, columns, "round", key)
-            _insert(target, table, columns, ((new, *rest) for _, *rest in rows))
+        for table in ROUND:
+            rows = _select(source, table, "round", key)
+            _insert(target, table, COLUMNS[table], ((new, *rest) for _, *rest in rows))
     return total
 
 
-def _select(session: Session, table: str, columns: tuple[str, ...], column: str, value: object) -> list[Row]:
+def _select(session: Session, table: str, column: str, value: object) -> list[Row]:
     # In the order of its columns: rows that were written in another order do not pass it on.
-    names = ", ".join(columns)
+    names = ", ".join(COLUMNS[table])
     return session.rows(f"SELECT {names} FROM {table} WHERE {column} = ? ORDER BY {names}", value)
 
 
 def _insert(session: Session, table: str, columns: tuple[str, ...], rows: Iterable[Row]) -> None:
     marks = ", ".join("?" * len(columns))
-    session.run_many(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", _plain(rows))
-
-
-def _plain(rows: Iterable[Row]) -> Iterator[Row]:
-    """Return rows in which binary values have the type bytes."""
-    for row in rows:
-        yield tuple(bytes(value) if isinstance(value, memoryview) else value for value in row)
+    # PostgreSQL may give binary values as views.
+    plain = (tuple(bytes(one) if isinstance(one, memoryview) else one for one in row) for row in rows)
+    session.run_many(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", plain)

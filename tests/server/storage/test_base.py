@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ldptrace.server.storage import StorageUnavailable, open_database
+from ldptrace.errors import InputError
+from ldptrace.server import campaigns, registry
+from ldptrace.server.storage import Database, StorageUnavailable, open_database
+from ldptrace.server.storage.base import DEFAULT_FOLDER
+from server_kit import SINGLE
 
 
 def test_a_database_of_another_version_is_refused(address: str) -> None:
@@ -33,3 +37,40 @@ def test_each_thread_has_a_connection_of_its_own(tmp_path: Path) -> None:
     database.close_all()
     assert database.connection() is not again
     database.close()
+
+
+def test_a_session_finds_rows_and_tables(database: Database) -> None:
+    with database.writing() as session:
+        assert session.has_table("meta")
+        assert not session.has_table("nothing")
+        assert session.row("SELECT value FROM meta WHERE key = ?", "no") is None
+        assert session.run("INSERT INTO meta (key, value) VALUES (?, ?)", "a", "1") == 1
+        session.run_many("INSERT INTO meta (key, value) VALUES (?, ?)", [("b", "2"), ("c", "3")])
+        assert session.rows("SELECT value FROM meta WHERE key IN ('a', 'b', 'c') ORDER BY key") == [
+            ("1",),
+            ("2",),
+            ("3",),
+        ]
+
+
+def test_a_folder_by_either_option_or_by_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for options in ({"data": tmp_path / "a"}, {"url": str(tmp_path / "b")}, {}):
+        open_database(**options).close_all()  # type: ignore[arg-type]
+    assert {path.name for path in tmp_path.iterdir()} == {"a", "b", DEFAULT_FOLDER}
+
+
+def test_what_was_written_is_there_when_it_is_opened_again(tmp_path: Path) -> None:
+    first = open_database(tmp_path)
+    campaigns.create(first, "trips", SINGLE, actor="test")
+    first.close_all()
+    with open_database(tmp_path).reading() as session:
+        assert registry.find(session, "trips").plan.id == SINGLE.id
+
+
+def test_one_place_only() -> None:
+    with pytest.raises(InputError, match="not both"):
+        open_database("folder", "postgresql://host/name")
+    with pytest.raises(InputError, match="postgresql://user:password@host/name, got mysql://") as caught:
+        open_database(url="mysql://me:secret@host")
+    assert "secret" not in str(caught.value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 
-from ldptrace.server.storage.schema import OF_CAMPAIGN, OF_ROUND, statements
+from ldptrace.server.storage.schema import COLUMNS, OF_CAMPAIGN, OF_ROUND, statements
 
 WORDS = {"integer": "INTEGER", "blob": "BLOB", "serial": "INTEGER PRIMARY KEY", "clustered": " WITHOUT ROWID"}
 
@@ -30,6 +30,7 @@ def test_times_are_kept_of_operators_only() -> None:
 
 def test_of_reports_there_are_counts_and_ids() -> None:
     found = columns()
+    assert {name: list(one) for name, one in COLUMNS.items()} == found
     assert found["tallies"] == ["round", "ask", "users", "counts"]
     assert found["ids"] == ["round", "id"]
     assert found["fresh"] == ["round", "number", "ids"]

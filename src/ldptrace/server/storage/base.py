@@ -4,20 +4,63 @@ once, with `?` for parameters.
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 import weakref
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
+from ldptrace.errors import InputError
 from ldptrace.server.storage.schema import VERSION, statements
-from ldptrace.server.storage.session import Session
 from ldptrace.web.problems import StorageUnavailable
+
+DEFAULT_FOLDER = "ldptrace-data"
+Row = tuple[Any, ...]
+
+
+class Session(ABC):
+    """One transaction."""
+
+    # Appended to a SELECT whose rows must not change until the transaction ends.
+    for_update: str
+
+    @abstractmethod
+    def rows(self, sql: str, *parameters: Any) -> list[Row]:
+        """Return the rows of a SELECT."""
+
+    @abstractmethod
+    def run(self, sql: str, *parameters: Any) -> int:
+        """Run a statement, and return the number of changed rows."""
+
+    @abstractmethod
+    def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Run a statement once for every row of parameters."""
+
+    @abstractmethod
+    def known_ids(self, round_key: int, ids: Sequence[bytes]) -> list[bytes]:
+        """Return which of these report ids are in the table `ids`."""
+
+    @abstractmethod
+    def has_table(self, name: str) -> bool:
+        """Whether there is a table with this name."""
+
+    def row(self, sql: str, *parameters: Any) -> Row | None:
+        """Return the first row, or None."""
+        found = self.rows(sql, *parameters)
+        return found[0] if found else None
 
 
 class Database(ABC):
     """A database that several threads and processes use at once; each thread has its own connection."""
+
+    # The names of types in this database, for `statements`.
+    words: ClassVar[dict[str, str]]
+    # A statement that prevents other processes from making the tables at the same time; empty: there is one writer.
+    lock: ClassVar[str] = ""
 
     def __init__(self, url: str) -> None:
         # How the worker process and other commands name this database.
@@ -76,14 +119,15 @@ class Database(ABC):
     def prepare(self) -> None:
         """Make the tables of a new database. Tables of another version are refused."""
         with self.writing() as session:
-            self._lock_schema(session)
+            if self.lock:
+                session.rows(self.lock)
             found = VERSION
             if session.has_table("meta"):
                 found = self._version(session)
             elif not self._may_make:
                 raise self._foreign()
             else:
-                for statement in statements(**self._words()):
+                for statement in statements(**self.words):
                     session.run(statement)
                 session.run("INSERT INTO meta (key, value) VALUES ('version', ?)", str(VERSION))
         if found != VERSION:
@@ -109,15 +153,35 @@ class Database(ABC):
         """Return the address without secrets."""
         return self.url
 
-    @abstractmethod
-    def _words(self) -> dict[str, str]:
-        """Return the names of types in this database, for `statements`."""
-
-    @abstractmethod
-    def _lock_schema(self, session: Session) -> None:
-        """Prevent another process from making the tables at the same time."""
-
 
 def _close_each(connections: set[Any]) -> None:
     while connections:
         connections.pop().close()
+
+
+def is_database(data: str | os.PathLike[str] | None = None, url: str | None = None) -> bool:
+    """Whether the folder already has a database. A database at an address is assumed to exist."""
+    if url is not None and "://" in url:
+        return True
+    from ldptrace.server.storage.sqlite import FILE
+
+    return (Path(data or url or DEFAULT_FOLDER) / FILE).exists()
+
+
+def open_database(data: str | os.PathLike[str] | None = None, url: str | None = None) -> Database:
+    """Open the database in a folder or at an address, by default in the folder `ldptrace-data`."""
+    if data is not None and url is not None:
+        raise InputError("give --data DIR or --database URL, not both")
+    if url is not None:
+        if url.startswith(("postgresql://", "postgres://")):
+            from ldptrace.server.storage.postgres import PostgresDatabase
+
+            return PostgresDatabase(url)
+        if "://" in url:
+            raise InputError(
+                f"--database takes an address postgresql://user:password@host/name, got {url.split('://')[0]}://..."
+            )
+        data = url
+    from ldptrace.server.storage.sqlite import SqliteDatabase
+
+    return SqliteDatabase(DEFAULT_FOLDER if data is None else data)

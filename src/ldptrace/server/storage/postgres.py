@@ -7,19 +7,15 @@ import select
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit, urlunsplit
 
 from ldptrace.core.extras import needed
-from ldptrace.server.storage.base import Database
-from ldptrace.server.storage.session import Row, Session
+from ldptrace.server.storage.base import Database, Row, Session
 from ldptrace.web.problems import StorageUnavailable
 
 if TYPE_CHECKING:
     import psycopg
-
-# Any number: two processes that start at once make the tables one after the other.
-SCHEMA_LOCK = 0x6C647074
 
 
 class PostgresSession(Session):
@@ -52,6 +48,15 @@ class PostgresSession(Session):
 
 class PostgresDatabase(Database):
     """The database at an address such as `postgresql://user:password@host/name`."""
+
+    words: ClassVar[dict[str, str]] = {
+        "integer": "BIGINT",
+        "blob": "BYTEA",
+        "serial": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+        "clustered": "",
+    }
+    # Any number.
+    lock: ClassVar[str] = "SELECT pg_advisory_xact_lock(1818521716)"
 
     def __init__(self, url: str) -> None:
         super().__init__(url)
@@ -110,13 +115,6 @@ class PostgresDatabase(Database):
             tcp_user_timeout=20_000,
             options="-c lock_timeout=20s -c statement_timeout=300s",
         )
-
-    def _words(self) -> dict[str, str]:
-        serial = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
-        return {"integer": "BIGINT", "blob": "BYTEA", "serial": serial, "clustered": ""}
-
-    def _lock_schema(self, session: Session) -> None:
-        session.rows("SELECT pg_advisory_xact_lock(?)", SCHEMA_LOCK)
 
 
 def _has_ended(connection: psycopg.Connection[Row]) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 VERSION = 1
 
 _TABLES = """
@@ -125,3 +127,16 @@ def statements(*, integer: str, blob: str, serial: str, clustered: str) -> list[
     """
     filled = _TABLES.format(integer=integer, blob=blob, serial=serial, clustered=clustered)
     return [part.strip() for part in filled.split(";") if part.strip()]
+
+
+def _columns() -> dict[str, tuple[str, ...]]:
+    found = re.findall(r"CREATE TABLE IF NOT EXISTS (\w+) \((.*?)\)(?:{clustered})?;", _TABLES, re.DOTALL)
+    parts = {name: re.sub(r"\([^)]*\)", "", body).split(",") for name, body in found}
+    words = {name: [part.split()[0] for part in some] for name, some in parts.items()}
+    return {
+        name: tuple(one for one in some if one not in ("PRIMARY", "UNIQUE")) for name, some in words.items()
+    }
+
+
+# The columns of each table.
+COLUMNS = _columns()

@@ -11,10 +11,9 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from ldptrace.server.storage.base import Database
-from ldptrace.server.storage.session import Row, Session
+from ldptrace.server.storage.base import Database, Row, Session
 from ldptrace.web.problems import StorageUnavailable
 
 FILE = "campaigns.sqlite"
@@ -58,6 +57,13 @@ class SqliteSession(Session):
 
 class SqliteDatabase(Database):
     """The database file in the folder `data`, made if it is missing and readable by its owner only."""
+
+    words: ClassVar[dict[str, str]] = {
+        "integer": "INTEGER",
+        "blob": "BLOB",
+        "serial": "INTEGER PRIMARY KEY",
+        "clustered": " WITHOUT ROWID",
+    }
 
     def __init__(self, data: str | os.PathLike[str]) -> None:
         folder = Path(data)
@@ -155,10 +161,3 @@ class SqliteDatabase(Database):
         ):
             connection.execute(f"PRAGMA {pragma}").fetchall()
         return connection
-
-    def _words(self) -> dict[str, str]:
-        serial = "INTEGER PRIMARY KEY"
-        return {"integer": "INTEGER", "blob": "BLOB", "serial": serial, "clustered": " WITHOUT ROWID"}
-
-    def _lock_schema(self, session: Session) -> None:
-        """Do nothing, because SQLite has one writer at a time."""
