@@ -112,10 +112,10 @@ def test_every_window_has_a_release_of_its_own(database: Database, tmp_path: Pat
     refused(ServerProblem.WRONG_STATE, releases.begin, database, "trips", actor="test", number=0)
     refused(ServerProblem.NOT_FOUND, releases.begin, database, "trips", actor="test", number=9)
     closed = close_windows(database, "trips", 7.0 * week)
-    assert [(one.number, one.window, one.reports) for one in closed] == [(0, 3, 80), (1, 4, 80)]
-    for one in closed:
-        attempt = releases.begin(database, "trips", actor="test", number=one.number)
-        releases.Attempt(database, "trips", attempt, one.number).make(20)
+    assert closed == [0, 1]
+    for number in closed:
+        attempt = releases.begin(database, "trips", actor="test", number=number)
+        releases.Attempt(database, "trips", attempt, number).make(20)
     with database.reading() as session:
         for number in (0, 1):
             files = {file["name"] for file in views.files_of(session, "trips", number)}

@@ -1,4 +1,4 @@
-"""The life of a standing campaign: its plan changes, it ends, and what has begun runs out."""
+"""The life of a standing campaign, and what the server does by itself, by a clock that the test sets."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ import pytest
 from ldptrace.errors import InputError
 from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.standing import Standing
-from ldptrace.server import campaigns, registry, schedule, standing, tallies
+from ldptrace.server import campaigns, registry, releases, standing, tallies
 from ldptrace.server.counting import Counter
+from ldptrace.server.standing import DueRelease
 from ldptrace.server.storage import Database
 from ldptrace.web.problems import ServerProblem
-from server_kit import COUNTED, TELLING, codes, opened, refused, telling_report
+from server_kit import COUNTED, SINGLE, TELLING, codes, drawn, opened, refused, telling_report, terms
 
 WEEK, DAY = 7 * 86_400, 86_400
 WEEKLY = TELLING.changed(standing=Standing.of(WEEK, epsilon=1, start=10 * WEEK))
 DAILY = TELLING.changed(standing=Standing.of(DAY, epsilon=1, start=10 * WEEK))
+FROM_START = TELLING.changed(standing=Standing.of(WEEK, epsilon=1, start=0))
 WRONG_WINDOW = Problem.WRONG_WINDOW.number
 
 
@@ -58,7 +60,7 @@ def test_a_campaign_that_ends_is_closed_when_its_windows_are_over(database: Data
     # Window 5 begins at this very moment: it is not begun any more.
     assert codes(counter, "trips", telling_report(2, plan, 5)) == [[WRONG_WINDOW]]
     for now, state in ((16 * WEEK + DAY - 1, "open"), (16 * WEEK + DAY, "closed")):
-        schedule.tick(database, now)
+        standing.tick(database, now)
         with database.reading() as session:
             assert registry.find(session, "trips").state == state
     refused(ServerProblem.WRONG_STATE, standing.close, database, "trips", actor="test", now=now)
@@ -70,3 +72,49 @@ def test_campaigns_that_are_not_standing_do_not_change(database: Database) -> No
     refused(ServerProblem.WRONG_STATE, standing.change_plan, database, "trips", WEEKLY, actor="test", now=0.0)
     refused(ServerProblem.WRONG_STATE, standing.end, database, "trips", actor="test", now=0.0)
     assert standing.close(database, "trips", actor="test", now=0.0).state == "closed"
+
+
+def state(database: Database) -> str:
+    with database.reading() as session:
+        return registry.find(session, "trips").state
+
+
+def test_a_campaign_opens_and_closes_at_its_times(database: Database) -> None:
+    campaigns.create(database, "trips", SINGLE, terms(opens=100, until=200, min_reports=3), actor="test")
+    for now, wanted in ((99, "draft"), (100, "open"), (199, "open")):
+        assert standing.tick(database, now) == []
+        assert state(database) == wanted
+    codes(Counter(database), "trips", *drawn(SINGLE, 3))
+    assert standing.tick(database, 200) == [DueRelease("trips", None)]
+    assert state(database) == "closed"
+    with database.reading() as session:
+        actors = [(entry["actor"], entry["action"]) for entry in registry.audit_log(session, "trips")]
+    assert actors == [("test", "create"), ("schedule", "open"), ("schedule", "close")]
+    releases.begin(database, "trips", actor="test")
+    assert standing.tick(database, 201) == []
+
+
+def test_a_campaign_whose_time_is_over_is_not_opened(database: Database) -> None:
+    campaigns.create(database, "trips", SINGLE, terms(opens=100, until=200), actor="test")
+    standing.tick(database, 300)
+    assert state(database) == "draft"
+
+
+def test_every_window_with_enough_reports_is_released_once(database: Database) -> None:
+    plan = opened(database, "trips", FROM_START, min_reports=2)
+    now = 5.0 * WEEK
+    counter = Counter(database, lambda: now)
+    for window, reports in ((3, 2), (4, 1), (5, 3)):
+        codes(counter, "trips", *(telling_report(value, plan, window) for value in range(reports)))
+    assert standing.tick(database, now) == []
+    # Window 3 is over a day after the end of week 5, window 4 a week later; it has too few.
+    assert standing.tick(database, 5 * WEEK + DAY) == [DueRelease("trips", 0)]
+    assert standing.tick(database, 7 * WEEK + DAY) == [DueRelease("trips", 0), DueRelease("trips", 2)]
+    attempt = releases.Attempt(
+        database, "trips", releases.begin(database, "trips", actor="test", number=0), 0
+    )
+    assert standing.due_releases(database) == [DueRelease("trips", 2)]
+    # One that failed is due again.
+    attempt.fail("no room")
+    assert standing.due_releases(database) == [DueRelease("trips", 0), DueRelease("trips", 2)]
+    assert state(database) == "open"

@@ -33,7 +33,7 @@ from ldptrace.roads import RoadNetwork
 from ldptrace.server import fence, series, travellers
 from ldptrace.server.registry import Campaign
 from ldptrace.server.release_pages import DRAWN, FIT, SUMS, Files, Stored, readme, release_page
-from ldptrace.server.remembered import Recalled, recalled
+from ldptrace.server.series import Recalled, recalled
 from ldptrace.server.tallies import estimates_of
 
 # Told how far a release is: a stage and a percentage.

@@ -1,29 +1,33 @@
-"""The states of a standing campaign: windows are closed, plans are replaced, and the campaign ends after its last
-window."""
+"""What happens by the clock: campaigns open and close, windows of standing campaigns close, their plans are replaced,
+and releases are due."""
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.shuffled import Shuffled
-from ldptrace.server.campaigns import close_round, keep_plan
-from ldptrace.server.registry import Campaign, find, note, plans_of
+from ldptrace.server.campaigns import close_round, keep_plan, open_round
+from ldptrace.server.registry import Campaign, all_campaigns, find, note, plans_of
 from ldptrace.server.seen import erase
 from ldptrace.server.storage import Database
 from ldptrace.server.windows import counted_plans
-from ldptrace.web.problems import wrong_state
+from ldptrace.web.problems import Refused, wrong_state
+
+ACTOR = "schedule"
 
 
 @dataclass(frozen=True)
-class ClosedWindow:
-    """A window that was just closed."""
+class DueRelease:
+    """A release that can be made: of one window of a campaign, or of all its rounds."""
 
-    # Of the round in the database, from 0.
-    number: int
-    window: int
-    reports: int
+    campaign: str
+    # Of the window's round, from 0; None for all rounds together.
+    number: int | None
+    # Trips that were asked for; 0 for as many as the reports show.
+    count: int = 0
 
 
 def change_plan(database: Database, name: str, plan: Plan, *, actor: str, now: float) -> Campaign:
@@ -79,8 +83,9 @@ def end(database: Database, name: str, *, actor: str, now: float) -> Campaign:
         return find(session, name)
 
 
-def close_windows(database: Database, name: str, now: float) -> list[ClosedWindow]:
-    """Close the windows whose time is over, and delete the ids of their reports, because late reports are refused."""
+def close_windows(database: Database, name: str, now: float) -> list[int]:
+    """Close the windows whose time is over, and delete the ids of their reports, because late reports are refused.
+    Returns the numbers of their rounds, from 0."""
     closed, keys = [], []
     with database.writing() as session:
         plans = {one.id: one for one in counted_plans(session, name)}
@@ -96,8 +101,8 @@ def close_windows(database: Database, name: str, now: float) -> list[ClosedWindo
                 key,
             )
             session.run("DELETE FROM fresh WHERE round = ?", key)
-            note(session, "schedule", "close", name, f"window {window}, {counted} reports")
-            closed.append(ClosedWindow(number, window, counted))
+            note(session, ACTOR, "close", name, f"window {window}, {counted} reports")
+            closed.append(number)
             keys.append((key, counted))
     for key, counted in keys:
         erase(database, key, counted)
@@ -117,3 +122,61 @@ def is_over(database: Database, name: str, now: float) -> bool:
             if now < counted[1]:
                 return False
     return True
+
+
+def tick(database: Database, now: float) -> list[DueRelease]:
+    """Do the work that is due at the Unix time `now`, and return the releases that are due. Several processes may call
+    this at the same time."""
+    with database.reading() as session:
+        known = all_campaigns(session)
+    for campaign in known:
+        # Another process may have been quicker.
+        with contextlib.suppress(Refused):
+            _advance(database, campaign, now)
+    return due_releases(database)
+
+
+def _advance(database: Database, campaign: Campaign, now: float) -> None:
+    opens, until = campaign.schedule.opens, campaign.schedule.until
+    if campaign.state == "draft" and opens is not None and opens <= now and (until is None or now < until):
+        open_round(database, campaign.name, actor=ACTOR)
+    elif campaign.state == "open" and campaign.plan.standing is None:
+        if until is not None and until <= now:
+            close_round(database, campaign.name, actor=ACTOR)
+    elif campaign.state == "open":
+        close_windows(database, campaign.name, now)
+        if until is not None and until <= now:
+            _run_out(database, campaign, now)
+
+
+def _run_out(database: Database, campaign: Campaign, now: float) -> None:
+    """Begin no window after the end of a campaign, and close the campaign after its last window."""
+    name = campaign.name
+    with database.writing() as session:
+        session.run(
+            "UPDATE plans SET ends = ? WHERE campaign = ? AND ends IS NULL", campaign.schedule.until, name
+        )
+    if is_over(database, name, now):
+        with database.writing() as session:
+            session.run("UPDATE campaigns SET state = 'closed' WHERE name = ?", name)
+
+
+def due_releases(database: Database) -> list[DueRelease]:
+    """Return releases that were not begun or that failed, for closed windows and for campaigns that closed on
+    schedule."""
+    with database.reading() as session:
+        windows = session.rows(
+            "SELECT rounds.campaign, rounds.number FROM rounds JOIN campaigns ON campaigns.name = rounds.campaign "
+            "LEFT JOIN releases ON releases.campaign = rounds.campaign AND releases.number = rounds.number "
+            "WHERE rounds.state = 'closed' AND time_window IS NOT NULL AND counted >= min_reports "
+            "AND (releases.state IS NULL OR releases.state = 'failed') ORDER BY rounds.campaign, rounds.number"
+        )
+        scheduled = session.rows(
+            "SELECT name FROM campaigns LEFT JOIN releases ON releases.campaign = name AND releases.number = -1 "
+            "WHERE campaigns.state = 'closed' AND until IS NOT NULL "
+            "AND (releases.state IS NULL OR releases.state = 'failed') ORDER BY name"
+        )
+        known = {one.name: one for one in all_campaigns(session)}
+        once = [known[name] for (name,) in scheduled if known[name].plan.standing is None]
+        whole = [campaign.name for campaign in once if campaign.round >= campaign.rounds]
+    return [DueRelease(*row) for row in windows] + [DueRelease(name, None) for name in whole]

@@ -261,7 +261,7 @@ def files_of(session: Session, name: str, number: int | None = None) -> list[Fil
 
 def _remembered(campaign: Campaign, tallies: list[tuple[Plan, Tally]]) -> Estimates:
     # Models take a second to load, which a server that only counts need not spend.
-    from ldptrace.server.remembered import recalled_so_far
+    from ldptrace.server.series import recalled_so_far
 
     return recalled_so_far(campaign, tallies)[-1].now
 
