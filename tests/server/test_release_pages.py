@@ -9,7 +9,7 @@ import numpy as np
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.server.release_pages import Stored, batch_lines, list_page, readme, release_page, window_lines
-from ldptrace.server.releases import Published
+from ldptrace.server.tallies import Published
 from release_kit import CAMPAIGN, card
 
 DAY = 86_400

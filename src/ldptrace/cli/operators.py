@@ -235,7 +235,7 @@ def _release(session: Session, name: str, output: Path, number: int | None = Non
 def _windows(session: Session, campaign: Campaign, output: Path) -> int:
     """Write the releases of all windows, or the trips of the newest window if the output is one file."""
     from ldptrace.server.registry import day
-    from ldptrace.server.releases import published
+    from ldptrace.server.tallies import published
 
     found = published(session, campaign.name)
     if not found:

@@ -10,9 +10,10 @@ from starlette.responses import RedirectResponse, Response
 
 from ldptrace.server.downloads import file_answer
 from ldptrace.server.registry import find_public
-from ldptrace.server.releases import PAGE, PROFILE, file_of, published
+from ldptrace.server.releases import PAGE, file_of
 from ldptrace.server.state import State
 from ldptrace.server.storage import Session
+from ldptrace.server.tallies import published
 from ldptrace.web.assets import asset_answer
 from ldptrace.web.problems import not_found
 
@@ -54,7 +55,7 @@ async def released_page(request: Request) -> Response:
 
 async def profile(request: Request) -> Response:
     """Return the profile in a release, or in one window's, for everybody."""
-    return _made(await _released(request, PROFILE))
+    return _made(await _released(request, "profile.html"))
 
 
 async def released_file(request: Request) -> Response:

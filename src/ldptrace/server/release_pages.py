@@ -14,13 +14,13 @@ from markupsafe import Markup
 
 from ldptrace.pages.page import asset, template
 from ldptrace.server.registry import Campaign, day, shown
-from ldptrace.server.releases import PROFILE, Published
 from ldptrace.server.streets import STEPS
+from ldptrace.server.tallies import Published
 
 if TYPE_CHECKING:
     from ldptrace.core.trajectories import Trajectories
 
-FIT = "fit.json"
+FIT, PROFILE = "fit.json", "profile.html"
 SUMS = "SHA256SUMS"
 FILES = {
     "README.md": "this text",

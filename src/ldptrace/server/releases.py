@@ -25,7 +25,7 @@ from ldptrace.server.batches import batches_of
 from ldptrace.server.registry import Campaign, find, note, plans_of
 from ldptrace.server.seen import erase
 from ldptrace.server.storage import Database, Session
-from ldptrace.server.tallies import counts_of, tallies_of, tally_of, windows_until
+from ldptrace.server.tallies import tallies_of, tally_of, windows_until
 from ldptrace.web.problems import Refused, wrong_state
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def number_in(place: int) -> int | None:
     return None if place == _WHOLE else int(place)
 
 
-PAGE, PROFILE = "index.html", "profile.html"
+PAGE = "index.html"
 
 MEDIA_TYPES = {
     ".json": "application/json",
@@ -377,32 +377,6 @@ def part(session: Session, name: str, file: str, number: int) -> bytes:
         "SELECT data FROM files WHERE campaign = ? AND name = ? AND part = ?", name, file, number
     )
     return b"" if found is None else bytes(found[0])
-
-
-@dataclass(frozen=True)
-class Published:
-    """The release of one window: the number of its round from 1, the time of the window, and its reports."""
-
-    round: int
-    begin: int
-    end: int
-    reports: int
-
-
-def published(session: Session, name: str) -> list[Published]:
-    """Return the released windows of a campaign, newest first."""
-    done = {
-        number
-        for (number,) in session.rows(
-            "SELECT number FROM releases WHERE campaign = ? AND number >= 0 AND state = 'done'", name
-        )
-    }
-    found = [
-        Published(entry.number + 1, entry.begin, entry.begin + entry.plan.standing.every, entry.reports)
-        for entry in counts_of(session, name)
-        if entry.number in done and entry.plan.standing is not None
-    ]
-    return sorted(found, key=lambda one: (one.begin, one.round), reverse=True)
 
 
 def is_file_name(text: str) -> bool:

@@ -44,6 +44,32 @@ def counts_of(session: Session, name: str) -> list[RoundCounts]:
     return [RoundCounts(number, plan, plans[plan], *rest) for number, plan, *rest in found]
 
 
+@dataclass(frozen=True)
+class Published:
+    """The release of one window: the number of its round from 1, the time of the window, and its reports."""
+
+    round: int
+    begin: int
+    end: int
+    reports: int
+
+
+def published(session: Session, name: str) -> list[Published]:
+    """Return the released windows of a campaign, newest first."""
+    done = {
+        number
+        for (number,) in session.rows(
+            "SELECT number FROM releases WHERE campaign = ? AND number >= 0 AND state = 'done'", name
+        )
+    }
+    found = [
+        Published(entry.number + 1, entry.begin, entry.begin + entry.plan.standing.every, entry.reports)
+        for entry in counts_of(session, name)
+        if entry.number in done and entry.plan.standing is not None
+    ]
+    return sorted(found, key=lambda one: (one.begin, one.round), reverse=True)
+
+
 def rejections_of(session: Session, name: str) -> dict[str, int]:
     """Return the numbers of rejected reports by problem."""
     found = session.rows("SELECT problem, reports FROM rejections WHERE campaign = ? ORDER BY problem", name)

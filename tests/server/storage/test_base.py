@@ -9,8 +9,7 @@ import pytest
 
 from ldptrace.errors import InputError
 from ldptrace.server import campaigns, registry
-from ldptrace.server.storage import Database, StorageUnavailable, open_database
-from ldptrace.server.storage.base import DEFAULT_FOLDER
+from ldptrace.server.storage import DEFAULT_FOLDER, Database, StorageUnavailable, open_database
 from server_kit import SINGLE
 
 

@@ -4,21 +4,17 @@ once, with `?` for parameters.
 
 from __future__ import annotations
 
-import os
 import re
 import threading
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any, ClassVar
 
-from ldptrace.errors import InputError
 from ldptrace.server.storage.schema import VERSION, statements
 from ldptrace.web.problems import StorageUnavailable
 
-DEFAULT_FOLDER = "ldptrace-data"
 Row = tuple[Any, ...]
 
 
@@ -157,31 +153,3 @@ class Database(ABC):
 def _close_each(connections: set[Any]) -> None:
     while connections:
         connections.pop().close()
-
-
-def is_database(data: str | os.PathLike[str] | None = None, url: str | None = None) -> bool:
-    """Whether the folder already has a database. A database at an address is assumed to exist."""
-    if url is not None and "://" in url:
-        return True
-    from ldptrace.server.storage.sqlite import FILE
-
-    return (Path(data or url or DEFAULT_FOLDER) / FILE).exists()
-
-
-def open_database(data: str | os.PathLike[str] | None = None, url: str | None = None) -> Database:
-    """Open the database in a folder or at an address, by default in the folder `ldptrace-data`."""
-    if data is not None and url is not None:
-        raise InputError("give --data DIR or --database URL, not both")
-    if url is not None:
-        if url.startswith(("postgresql://", "postgres://")):
-            from ldptrace.server.storage.postgres import PostgresDatabase
-
-            return PostgresDatabase(url)
-        if "://" in url:
-            raise InputError(
-                f"--database takes an address postgresql://user:password@host/name, got {url.split('://')[0]}://..."
-            )
-        data = url
-    from ldptrace.server.storage.sqlite import SqliteDatabase
-
-    return SqliteDatabase(DEFAULT_FOLDER if data is None else data)
