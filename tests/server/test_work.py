@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
@@ -17,11 +18,15 @@ from typing import Any
 import pytest
 
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.reports import report_bytes
+from ldptrace.protocol.seals import sealed_bytes
 from ldptrace.protocol.standing import Standing
-from ldptrace.server import campaigns, devices, operators, registry
+from ldptrace.server import campaigns, devices, fence, operators, registry, tokens
+from ldptrace.server.app import ROUTES
 from ldptrace.web import run
 from ldptrace.web.limits import MAX_ARRIVING, MAX_HEAD, Settings
 from server_kit import SINGLE, TELLING, TYPE, Client, of, opened, telling_report
+from shuffler_kit import HOUR, NOW, opened_shuffled, telling
 
 BASE = "/v1/campaigns/trips"
 MINUTE, DAY = 60, 86_400
@@ -136,6 +141,112 @@ PARTS = {
 @pytest.mark.parametrize("part", PARTS)
 def test_a_large_part_of_the_head_costs_little(application: Application, part: str) -> None:
     assert application.work(*PARTS[part]) < FEW
+
+
+def _filled(path: str, /, **parts: str) -> str:
+    """The address of a route, with what stands for its parameters."""
+    values = {
+        "name": "trips",
+        "plan": "0" * 64,
+        "round": "1",
+        "window": "1",
+        "file": "x",
+        "path": "x",
+    } | parts
+    return re.sub(r"{(\w+)(?::\w+)?}", lambda found: values[found[1]], path)
+
+
+def _part(path: str, token: dict[str, str], part: str) -> tuple[str, dict[str, str], bytes]:
+    """Address, headers and body of a request with one large part."""
+    if part == "query":
+        return f"{_filled(path)}?after={'a' * (ROOM // 2)}&{'b=&' * (ROOM // 8)}", token, b""
+    if part == "header":
+        return _filled(path), token | {"X-Any": "a" * ROOM, "Cookie": "a=b;" * (ROOM // 4)}, b""
+    if part == "body":
+        kind = TYPE if path.endswith("/reports") else {"Content-Type": "application/json"}
+        body = json.dumps({f"{'key' * 10}{number}": [number] * 9 for number in range(2_000)}).encode()
+        return _filled(path), token | kind, body
+    letters = "9" if part in ("round", "window") else "a"
+    return _filled(path, **{part: letters * ROOM}), token, b""
+
+
+@pytest.mark.parametrize(
+    "part", ["query", "header", "body", "name", "plan", "round", "window", "file", "path"]
+)
+def test_every_address_bounds_the_work_of_every_part(
+    application: Application, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    """Whatever is large in a request that is refused or answered, at any address, with a token of an operator."""
+    monkeypatch.setattr(fence, "drawing", lambda plan, files: b"{}")
+    # What changes the campaign comes last.
+    routes = sorted(ROUTES, key=lambda one: (one[0] != "GET", one[0] == "DELETE", one[1].endswith("/close")))
+    tried = 0
+    for method, path, _ in routes:
+        if part in ("query", "header", "body") or f"{{{part}" in path:
+            where, headers, body = _part(path, application.client.token, part)
+            most = FEW + len(body) // 4
+            assert application.work(method, where, headers, body) < most, (method, path)
+            tried += 1
+    assert tried >= 1
+
+
+@pytest.mark.slow
+def test_a_json_body_costs_no_more_than_its_bytes(application: Application) -> None:
+    """Facts of a campaign whose lists are as long as they may be, or far too deep."""
+    token = application.client.token | {"Content-Type": "application/json"}
+    facts: dict[str, Any] = {"name": "new", "users": 9, "epsilon": 1, "bounds": [0, 0, 1, 1]}
+    large: dict[str, Any] = {
+        "questions": ["length"] * 20_000,
+        "bounds": list(range(20_000)),
+        "centre": list(range(20_000)),
+        "epsilon": "1" * 100_000,
+        "users": 10**4_000,
+        "every": "9" * 100_000 + "d",
+        "title": "a" * 100_000,
+        "plan": {"rounds": [[]] * 20_000},
+        "crs": "EPSG:" * 20_000,
+    }
+    for name, value in large.items():
+        body = json.dumps(facts | {name: value}).encode()
+        request = ("POST", "/v1/operator/campaigns", token, body)
+        status, _ = application.ask(*request)
+        assert 400 <= status < 500, name
+        assert application.work(*request) < FEW + 2 * len(body), name
+    for body in (b"[" * (1 << 19), b'{"name":' * (1 << 16), b" " * (1 << 21)):
+        status, _ = application.ask("POST", "/v1/operator/campaigns", token, body)
+        assert status in (400, 413)
+
+
+def test_a_batch_costs_no_more_than_its_bytes(tmp_path: Path) -> None:
+    """Seals that nobody can open, as a shuffler might send them."""
+    client = Client(tmp_path, clock=lambda: NOW + 4.5 * HOUR)
+    plan = opened_shuffled(client.database, telling())
+    text, _ = tokens.create_token(client.database, "trips", "shuffle", "", actor="test")
+    headers = {"Authorization": f"Bearer {text}", "Content-Type": "application/vnd.ldptrace.batch"}
+    size = sealed_bytes(report_bytes(plan.rounds[0]))
+    application = Application(client)
+    try:
+        path = f"/v1/campaigns/trips/plans/{plan.id}/batch"
+        for body in (bytes(size + 1), bytes(1_000 * size)):
+            # Of another size, or all equal: fewer than a batch.
+            assert application.work("PUT", path, headers, body) < FEW + len(body) // 10
+        junk = b"".join(number.to_bytes(4, "big") + bytes(size - 4) for number in range(1_000))
+        assert application.ask("PUT", path, headers, junk)[0] == 200
+        # Sent again, nothing is opened.
+        assert application.work("PUT", path, headers, junk) < FEW + len(junk) // 10
+    finally:
+        application.stop()
+
+
+def test_the_log_of_operators_is_sent_in_part(
+    application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(operators, "ENTRIES", 2)
+    with application.client.database.writing() as session:
+        for number in range(3):
+            registry.note(session, "me", "look", "trips", str(number))
+    shown = json.loads(application.ask("GET", "/v1/operator/audit", application.client.token)[1])
+    assert ([one["detail"] for one in shown["entries"]], shown["more"]) == (["1", "2"], True)
 
 
 def test_admission_codes_cost_a_few_functions_each(application: Application) -> None:

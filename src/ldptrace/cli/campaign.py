@@ -291,7 +291,7 @@ def audit(
     from ldptrace.server import registry
 
     with database_of(data, database).reading() as session:
-        entries: list[dict[str, Any]] = list(registry.audit_log(session))
+        entries: list[dict[str, Any]] = registry.audit_log(session)
     if as_json:
         typer.echo(json.dumps(entries, indent=1))
         return

@@ -64,7 +64,7 @@ def restore(database: Database, path: Path, *, actor: str) -> Campaign:
                     datetime.now(UTC).isoformat(timespec="seconds"),
                     name,
                 )
-                if not any(audit_log(target, name)):
+                if not audit_log(target, name):
                     _insert(
                         target, "audit", AUDIT, (tuple(entry.values()) for entry in audit_log(source, name))
                     )

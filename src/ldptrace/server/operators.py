@@ -29,6 +29,8 @@ from ldptrace.web.problems import Refused, ServerProblem, not_found
 
 # Campaigns in one answer; the rest follow after the last of them.
 LISTED = 100
+# Entries of the log in one answer.
+ENTRIES = 1_000
 BASE = "/v1/operator/campaigns"
 ONE = f"{BASE}/{{name}}"
 PLANS = (
@@ -58,9 +60,10 @@ class Entry(TypedDict):
 
 
 class Log(TypedDict):
-    """The log, oldest first."""
+    """The newest entries of the log, oldest first."""
 
     entries: list[Entry]
+    more: Annotated[bool, f"Whether there are older ones: an answer has at most {ENTRIES:,}."]
 
 
 class OverTime(TypedDict):
@@ -322,8 +325,8 @@ async def roads(call: Call) -> Response:
 @operation("GET", "/v1/operator/audit", scope="read")
 async def audit(call: Call) -> Log:
     """Return the log of what operators did."""
-    entries: Any = await call.state.read(lambda session: list(audit_log(session)))
-    return {"entries": entries}
+    found: Any = await call.state.read(lambda session: audit_log(session, most=ENTRIES + 1))
+    return {"entries": found[-ENTRIES:], "more": len(found) > ENTRIES}
 
 
 async def _shown(call: Call, work: Callable[[], object] | None = None) -> Overview:

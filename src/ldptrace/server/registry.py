@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -165,8 +164,10 @@ def note(session: Session, actor: str, action: str, campaign: str, detail: str) 
     )
 
 
-def audit_log(session: Session, campaign: str | None = None) -> Iterator[dict[str, Any]]:
-    """Return the audit log, oldest first."""
-    for row in session.rows("SELECT at, actor, action, campaign, detail FROM audit ORDER BY number"):
-        if campaign is None or row[3] == campaign:
-            yield dict(zip(KEYS, row, strict=True))
+def audit_log(session: Session, campaign: str | None = None, most: int = 2**31) -> list[dict[str, Any]]:
+    """Return the audit log, or that of one campaign, oldest first; at most so many entries, the newest."""
+    where, given = ("", ()) if campaign is None else (" WHERE campaign = ?", (campaign,))
+    found = session.rows(
+        f"SELECT {', '.join(KEYS)} FROM audit{where} ORDER BY number DESC LIMIT ?", *given, most
+    )
+    return [dict(zip(KEYS, row, strict=True)) for row in reversed(found)]

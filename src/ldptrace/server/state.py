@@ -28,6 +28,8 @@ from ldptrace.web.problems import Refused, ServerProblem, bad_request
 T = TypeVar("T")
 # Seconds between two looks after the database.
 MAINTAIN = 2.0
+# Characters of a query.
+MAX_QUERY = 200
 # How often a release that fails is begun by itself.
 TRIES = 3
 log = logging.getLogger("ldptrace.server")
@@ -63,7 +65,8 @@ class State:
     @staticmethod
     def after(request: Request) -> str:
         """Return the name after which a list of campaigns goes on; without the parameter `after` it begins."""
-        after = request.query_params.get("after", "")
+        # A query is parsed only if it can be no more than a name.
+        after = request.query_params.get("after", "") if len(request.url.query) <= MAX_QUERY else "?"
         if after and not is_name(after):
             raise bad_request("after is the name of a campaign")
         return after
