@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import os
 import random
 import sys
@@ -53,6 +54,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         parts = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
         place = {path: (number % parts, number) for number, path in enumerate(files)}
         items.sort(key=lambda item: place[item.path])
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays: the collector of garbage need not look at it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

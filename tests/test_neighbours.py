@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
-import subprocess
-import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -35,7 +32,6 @@ from ldptrace.simulation.unit import Trips
 from ldptrace.streams import Settings as StreamSettings
 from ldptrace.streams import stream
 from ldptrace.synthesis import Settings, run
-from programs_kit import require
 
 collect: Any = importlib.import_module("ldptrace.simulation.collect")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -472,22 +468,11 @@ def test_a_stream_whose_period_is_not_given_says_so(tmp_path: Path, devices: Tab
     assert "--start" in found.said["provenance"]["leaks"]
 
 
-def test_on_a_cluster(tmp_path: Path) -> None:
-    """In a process of its own: one Java machine serves one cluster, and other tests have theirs."""
-    require("Java")
-    code = f"import test_neighbours; test_neighbours.cluster_says({str(tmp_path)!r})"
-    paths = os.pathsep.join([*sys.path, str(Path(__file__).parent)])
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code],
-        env=os.environ | {"PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-
-
 def cluster_says(folder: str, name: str = "csv") -> None:
-    """Compare what is decided before the reports. Devices are in other processes, where nobody looks at them."""
+    """Compare what is decided before the reports. Devices are in other processes, where nobody looks at them.
+
+    `tests/engines/test_spark.py` calls it on its cluster.
+    """
     people, said = [somebody(number) for number in range(PEOPLE)], []
     for change in ("none", "texts", "no times", "broken numbers"):
         others = [*people[:-1], CHANGES[change](people[-1])] if change != "none" else people

@@ -52,6 +52,7 @@ from ports_kit import free_port
 from programs_kit import require
 from road_kit import lattice_roads
 from synthesis_kit import run_files, run_method
+from test_neighbours import cluster_says
 
 BOUNDS = (0.0, 0.0, 1.0, 1.0)
 CLUSTER = Running("spark")
@@ -148,16 +149,17 @@ def test_on_a_cluster_that_loses_a_worker(folder: Path, tmp_path: Path) -> None:
     with cluster(tmp_path) as (spark, workers):
         what_is_refused(spark, folder, tmp_path / "refused")
         made, card = synthesized(folder, tmp_path / "before"), evaluated(spark, folder)
-        tallied(spark, tmp_path / "reports before")
+        tallied(spark, tmp_path / "reports")
         points_and_users(spark, tmp_path)
         along_streets(spark, tmp_path)
         commands(folder, tmp_path)
         what_is_not_written(spark, tmp_path)
+        (tmp_path / "neighbours").mkdir()
+        cluster_says(str(tmp_path / "neighbours"))
         with lost(workers[0]):
             # What the worker had put aside is found again from the files, and nothing else is different.
             assert on_cluster(spark, folder).to_json() == card
         assert synthesized(folder, tmp_path / "after") == made
-        tallied(spark, tmp_path / "reports after")
 
 
 @contextmanager
