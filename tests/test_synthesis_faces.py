@@ -69,7 +69,7 @@ SINGLE: dict[str, st.SearchStrategy[Any]] = {
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.sampled_from(["points.parquet", "trips.parquet", "trips.csv"]),
     st.fixed_dictionaries(OPTIONS),

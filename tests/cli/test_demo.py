@@ -15,12 +15,13 @@ from road_kit import lattice_roads
 
 @pytest.mark.slow
 @pytest.mark.uncounted
+@pytest.mark.filterwarnings("ignore::ldptrace.errors.FitWarning")
 def test_the_demo_makes_everything(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(single_report.Options.__init__.__kwdefaults__, "library", 5_000)
-    assert status("demo", "--out", tmp_path, "--users", 1000) == 0
-    assert len(lt.read(tmp_path / "synthetic.parquet")) == 1000
+    monkeypatch.setitem(single_report.Options.__init__.__kwdefaults__, "library", 1_000)
+    assert status("demo", "--out", tmp_path, "--users", 500) == 0
+    assert len(lt.read(tmp_path / "synthetic.parquet")) == 500
     card = json.loads((tmp_path / "scorecard.json").read_text())
     assert "density_error" in card["metrics"]
     assert (tmp_path / "report.html").stat().st_size > 10_000
