@@ -46,5 +46,14 @@ def test_without_times_there_is_nothing_to_tell_apart() -> None:
         Departures.of(trips(1.0), "day")
     with pytest.raises(InputError, match="1 trips have no departure time"):
         Departures.of(trips(1.0, np.nan), "hour")
-    with pytest.raises(InputError, match="by must be one of hour, period, day, got 'week'"):
+    with pytest.raises(InputError, match="by must be one of hour, period, weekday, day, got 'week'"):
         checked_by("week")
+
+
+def test_days_of_the_week() -> None:
+    # 100 weeks after the first of January 1970, a Thursday; the last trip begins on the Monday after it.
+    found = Departures.of(trips(*(86_400 * (700 + day) for day in (0.5, 1.5, 4.1))), "weekday")
+    assert [found.slots[place] for place in found.place] == ["thursday", "friday", "monday"]
+    assert len(found.slots) == 7
+    with pytest.raises(InputError, match=r"no dates, so they cannot be counted by weekday.*--week"):
+        Departures.of(trips(1.0), "weekday")

@@ -14,7 +14,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.products.departures import HOUR
 from ldptrace.products.flows import UNTOLD, Flows, Streets
-from ldptrace.products.sample import SURE, Sample
+from ldptrace.products.sample import SURE, Numbers, Sample
 from ldptrace.roads.coverage import in_pieces
 from ldptrace.roads.network import RoadNetwork
 
@@ -108,12 +108,43 @@ def test_hours_are_those_in_which_a_street_is_entered() -> None:
     assert found.vehicles[9].sum() > 0
 
 
+def test_flows_carry_what_describes_a_street_and_its_total() -> None:
+    names = ROADS.edge_id
+    assert names is not None
+    named = replace(
+        ROADS,
+        edge_id=np.where(np.isin(names, ["street 0", "street 4"]), "south", names),
+        street=np.where(np.isin(names, ["street 0", "street 4"]), "South Street", ""),
+        road_class=np.where(names == "street 8", 1, 0).astype(np.int16),
+        classes=("primary", "residential"),
+    )
+    monday = 4 * 86_400.0
+    on = [replace(EAST, t=EAST.t + day * 86_400 + monday) for day in (0, 0, 5) if EAST.t is not None]
+    rows = flows(Trajectories.concat(on), named, "weekday", weight=2).streets_table().to_pylist()
+    by_id = {row["edge_id"]: row for row in rows}
+    south, last = by_id["south"], by_id["street 8"]
+    assert (south["name"], south["class"], south["length"]) == ("South Street", "primary", 400.0)
+    assert (last["name"], last["class"], last["length"]) == (None, "residential", 200.0)
+    assert [south[day] for day in ("vehicles", "monday", "tuesday", "saturday")] == [6.0, 4.0, 0.0, 2.0]
+
+
+def test_the_total_of_a_street_has_an_interval_of_its_own() -> None:
+    sample = Sample(Trajectories.concat([EAST] * 400), replicates=np.ones((2, 400), dtype=np.float32))
+    whole, hourly = Flows.count(sample, ROADS), Flows.count(sample, ROADS, "hour")
+    assert whole.total.high is not None
+    assert hourly.total.high is not None
+    assert whole.total.high.tolist() == hourly.total.high.tolist()
+    assert hourly.streets_table()["vehicles_high"] == whole.streets_table()["vehicles_high"]
+
+
 @pytest.mark.parametrize("crs", [None, "EPSG:32633"])
 def test_a_geopackage_has_streets_and_turns(tmp_path: Path, crs: str | None) -> None:
     made = flows(Trajectories.concat([EAST, CORNER]), replace(ROADS, crs=crs))
     assert made.write(tmp_path / "f.gpkg") == [tmp_path / "f.gpkg"]
     streets = geopandas.read_file(tmp_path / "f.gpkg", layer="streets")
-    assert set(streets.columns) == {"edge_id", "direction", "vehicles", "geometry"}
+    assert set(streets.columns) == {
+        *("edge_id", "name", "class", "length", "direction", "vehicles", "geometry")
+    }
     assert (None if streets.crs is None else streets.crs.to_string()) == crs
     assert len(geopandas.read_file(tmp_path / "f.gpkg", layer="turns")) == made.turns.shape[1]
 
@@ -122,7 +153,10 @@ def test_geojson_and_parquet_are_two_files(tmp_path: Path) -> None:
     made = replace(flows(EAST, ROADS), promise={"epsilon": "1"})
     assert [path.name for path in made.write(tmp_path / "f.geojson")] == ["f.geojson", "f.turns.geojson"]
     assert len(geopandas.read_file(tmp_path / "f.geojson")) == 3
-    bounds = replace(made, low=0.5 * made.vehicles, high=4 * made.vehicles)
+    bounds = replace(
+        made, total=Numbers(made.total.values, low=0.5 * made.total.values, high=4 * made.total.values)
+    )
+    bounds = replace(bounds, low=0.5 * made.vehicles, high=4 * made.vehicles)
     bounds.write(tmp_path / "f.parquet")
     table = pq.read_table(tmp_path / "f.parquet")
     assert table["vehicles_high"].to_pylist() == [4.0] * 3
@@ -141,7 +175,7 @@ def test_trips_of_another_place_are_refused(tmp_path: Path) -> None:
         flows(replace(EAST, crs="EPSG:4326"), replace(ROADS, crs="EPSG:32633"))
     with pytest.raises(InputError, match="no times"):
         flows(replace(EAST, t=None), ROADS, "hour")
-    with pytest.raises(InputError, match="by hour or all together, got 'day'"):
+    with pytest.raises(InputError, match="no dates, so they cannot be counted by day"):
         flows(EAST, ROADS, "day")
     with pytest.raises(InputError, match=r"written as .gpkg, .geojson, .parquet"):
         flows(EAST, ROADS).write(tmp_path / "f.csv")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from ldptrace.errors import InputError
 from ldptrace.roads import RoadNetwork, read_roads, write_roads
-from ldptrace.roads.writer import check_folder, draw
+from ldptrace.roads.writer import check_folder, draw, edge_names
 from road_kit import lattice_roads
 
 Writer = Callable[[str, str], Path]
@@ -172,3 +173,60 @@ def test_a_street_of_two_ways_is_drawn_once(tmp_path: Path) -> None:
     drawing = (tmp_path / "town.svg").read_text().partition('id="LineCollection_1"')[2]
     # Twelve streets of a lattice of 3 x 3 junctions, each travelled both ways.
     assert drawing.count("<path ") == 12
+
+
+def named_roads() -> RoadNetwork:
+    """A corner: a street of two ways with a name, cut into two pieces, and a bent way back."""
+    roads = RoadNetwork.of(
+        [0, 100, 200],
+        [0, 0, 50],
+        source=[0, 1, 1],
+        target=[1, 2, 0],
+        seconds=[10, 10, 10],
+        road_class=[0, 0, 1],
+        classes=("primary", "service"),
+        shape=([50], [20], [0, 0, 0, 1]),
+        crs="EPSG:32633",
+    )
+    return replace(
+        roads,
+        edge_id=np.array(["a b", "a b", "a b"]),
+        backward=np.array([False, False, True]),
+        street=np.array(["Rue d'Église & Co", "", "Rue d'Église & Co"]),
+    )
+
+
+@pytest.mark.parametrize("name", ["roads", "roads.geojson", "roads.gpkg"])
+def test_names_of_streets_are_written_and_read(tmp_path: Path, name: str) -> None:
+    write_roads(named_roads(), tmp_path / name)
+    found = read_roads(tmp_path / name, connected=False).street
+    assert found is not None
+    assert sorted(found.tolist()) == ["", "Rue d'Église & Co", "Rue d'Église & Co"]
+
+
+def test_a_network_without_names_has_none(tmp_path: Path) -> None:
+    write_roads(lattice_roads(3, 3), tmp_path / "roads")
+    assert read_roads(tmp_path / "roads").street is None
+
+
+def test_every_edge_of_sumo_has_a_name_of_its_own() -> None:
+    assert edge_names(named_roads()) == ["a_b#0", "a_b#1", "-a_b"]
+    # The names of two streets that differ in signs which SUMO does not allow.
+    alike = replace(named_roads(), edge_id=np.array(["a b", "a_b", "a_b#0"]), backward=None)
+    assert edge_names(alike) == ["0", "1", "2"]
+
+
+def test_netconvert_makes_the_same_network(tmp_path: Path) -> None:
+    sumo = pytest.importorskip("sumo")
+    roads = lattice_roads(4, 4)
+    roads = replace(roads, street=np.array([f"street {edge} <&>" for edge in range(roads.edges)]))
+    write_roads(roads, tmp_path / "town.nod.xml")
+    files = ["--node-files", "town.nod.xml", "--edge-files", "town.edg.xml", "-o", "town.net.xml"]
+    program = str(Path(sumo.SUMO_HOME) / "bin" / "netconvert")
+    subprocess.run([program, *files], cwd=tmp_path, check=True, capture_output=True, timeout=60)
+    found = read_roads(tmp_path / "town.net.xml")
+    assert (found.nodes, found.edges) == (roads.nodes, roads.edges)
+    assert found.street is not None
+    assert sorted(found.street.tolist()) == sorted(roads.street.tolist() if roads.street is not None else [])
+    # At the places where the streets are, although netconvert moves a network to the origin.
+    assert found.bounds() == pytest.approx(roads.bounds(), abs=0.1)

@@ -50,8 +50,9 @@ def matrix(
     output: Path = typer.Option(..., "-o", "--out", help="File for the matrix: .omx, .parquet or .csv."),
     by: str | None = typer.Option(
         None,
-        metavar="hour|period|day",
-        help="Write one matrix for each hour, for each period (night, morning, midday, evening), or for each date.",
+        metavar="hour|period|weekday|day",
+        help="Write one matrix for each hour, for each period (night, morning, midday, evening), for each day of the "
+        "week, or for each date.",
     ),
     zone_id: ZoneIdOption = None,
     population: PopulationOption = None,
@@ -95,7 +96,10 @@ def flows(
     roads: Path = typer.Option(metavar="NETWORK", help="Road network that the trips follow."),
     output: Path = typer.Option(..., "-o", "--out", help="File for the counts: .gpkg, .geojson or .parquet."),
     by: str | None = typer.Option(
-        None, metavar="hour", help="Count the people in each hour separately, one column per hour."
+        None,
+        metavar="hour|period|weekday|day",
+        help="Also count the people in each hour, in each period (night, morning, midday, evening), on each day of the "
+        "week, or on each date; one column for each.",
     ),
     population: PopulationOption = None,
 ) -> None:
@@ -104,6 +108,7 @@ def flows(
     If the promise of the trips is about persons, each person counts once, with one trip drawn at random; otherwise
     every trip counts once.
     """
+    from ldptrace.products.departures import checked_by
     from ldptrace.products.files import checked_target
     from ldptrace.products.flows import WRITTEN, Flows
     from ldptrace.products.sample import open_source, sample_of
@@ -111,16 +116,17 @@ def flows(
 
     checked_target(output, *WRITTEN)
     check_outputs([output], [source, roads])
+    slots = checked_by(by)
     with Progress() as stages:
         with stages("read"):
             network = read_roads(roads)
             sample = sample_of(open_source(source, crs=reading.crs, timezone=reading.timezone), population)
         with stages("match and count"):
-            found = Flows.count(sample, network, by)
+            found = Flows.count(sample, network, slots)
         with stages("write"):
             written = found.write(output)
     note(
-        f"{found.vehicles.sum():,.0f} passes of {len(found.used):,} streets, {found.followed:.0%} of the "
+        f"{found.total.values.sum():,.0f} passes of {len(found.used):,} streets, {found.followed:.0%} of the "
         "length of the trips on them: "
         f"{', '.join(map(str, written))}"
     )

@@ -25,8 +25,8 @@ def roads(
         None,
         "-o",
         "--out",
-        help="Output: a file of lines (.geojson, .gpkg), a picture (.svg, .png, .pdf), or a folder for nodes.csv and "
-        "edges.csv.",
+        help="Output: a file of lines (.geojson, .gpkg), a picture (.svg, .png, .pdf), a folder for nodes.csv and "
+        "edges.csv, or NAME.nod.xml for SUMO's netconvert, with NAME.edg.xml beside it.",
     ),
     mode: str = typer.Option(
         "car", help="Mode of travel: car, bicycle or foot; streets that are closed to it are omitted."
@@ -43,15 +43,16 @@ def roads(
     from ldptrace.core.atomic import atomic_path
     from ldptrace.roads import explain_roads, read_roads, write_roads
     from ldptrace.roads.summary import facts
-    from ldptrace.roads.writer import FORMATS, LINES, draw
+    from ldptrace.roads.writer import FORMATS, LINES, NODES, draw
 
     check_outputs([json_file], [network])
     if output is not None:
         suffix, folder = output.suffix.lower(), output.is_dir()
-        if suffix and suffix not in (*FORMATS, *LINES) and not suffix[1:].isdigit() and not folder:
+        known = suffix in (*FORMATS, *LINES) or output.name.endswith(NODES)
+        if suffix and not known and not suffix[1:].isdigit() and not folder:
             raise InputError(
-                f"a road network is written as lines ({', '.join(LINES)}), or as a folder with nodes.csv and "
-                f"edges.csv, or drawn as {', '.join(FORMATS)}; got {output}"
+                f"a road network is written as lines ({', '.join(LINES)}), as a folder with nodes.csv and edges.csv, "
+                f"or for SUMO (NAME{NODES}), or drawn as {', '.join(FORMATS)}; got {output}"
             )
         check_outputs([] if folder else [output], [network])
     box = reading.bounds

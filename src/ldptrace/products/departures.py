@@ -12,18 +12,20 @@ from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.times import DAY, to_local
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
+from ldptrace.protocol.questions.departure import DAYS
 from ldptrace.protocol.questions.tides import PART_OF_HOUR
 
-By = Literal["hour", "period", "day"]
+By = Literal["hour", "period", "weekday", "day"]
 # Names of the parts of the day, in the order of `PART_OF_HOUR`.
 PERIODS = ("night", "morning", "midday", "evening")
+WEEKDAYS = tuple(name.lower() for name in DAYS)
 HOUR = 3600.0
 
 
 @dataclass(frozen=True, eq=False)
 class Departures:
-    """For each trip, the index of its period in `slots`, such as `hour_08`, `morning` or `day_2026_03_01`; or `trips`
-    for all trips.
+    """For each trip, the index of its period in `slots`, such as `hour_08`, `morning`, `monday` or `day_2026_03_01`; or
+    `trips` for all trips.
 
     >>> trips = Trajectories([0, 1], [0, 0], [0, 1, 2], t=[8.5 * HOUR, 17 * HOUR])
     >>> found = Departures.of(trips, "period")
@@ -39,7 +41,14 @@ class Departures:
         """Find the periods of all trips, each of which has at least one point."""
         if by is None:
             return Departures(("trips",), np.zeros(len(trips), dtype=np.int64))
-        clock = local_starts(trips, by)
+        return Departures.at(local_starts(trips, by), by)
+
+    @staticmethod
+    def at(clock: Floats, by: By) -> Departures:
+        """Find the periods of moments, in seconds of local time."""
+        if by == "weekday":
+            # The first of January 1970 was a Thursday.
+            return Departures(WEEKDAYS, (np.floor(clock / DAY).astype(np.int64) + 3) % len(WEEKDAYS))
         if by == "day":
             days, place = np.unique(np.floor(clock / DAY), return_inverse=True)
             names = [datetime.fromtimestamp(day * DAY, UTC).strftime("day_%Y_%m_%d") for day in days]
@@ -57,15 +66,23 @@ def checked_by(by: str | None) -> By | None:
     return by  # type: ignore[return-value]
 
 
-def local_starts(trips: Trajectories, by: str) -> Floats:
-    """Return when each trip begins, in seconds of local time."""
+def checked_times(trips: Trajectories, by: str) -> Floats:
+    """Return the times of trips, or raise an error if they do not tell the periods."""
     if trips.t is None:
         raise InputError(
             f"the trips have no times, so they cannot be counted by {by}; collect with times, or omit --by"
         )
-    if by == "day" and not trips.has_dates:
-        raise InputError("the trips have times of day but no dates, so they cannot be counted by day")
-    clock = to_local(trips.t[trips.offsets[:-1]], trips.timezone)
+    if by in ("day", "weekday") and not trips.has_dates:
+        raise InputError(
+            f"the trips have times of day but no dates, so they cannot be counted by {by}; `ldptrace synthesize` "
+            "gives dates with --date, and learns the days of the week with --week"
+        )
+    return trips.t
+
+
+def local_starts(trips: Trajectories, by: str) -> Floats:
+    """Return when each trip begins, in seconds of local time."""
+    clock = to_local(checked_times(trips, by)[trips.offsets[:-1]], trips.timezone)
     if not np.isfinite(clock).all():
         raise InputError(f"{np.count_nonzero(~np.isfinite(clock)):,} trips have no departure time")
     return clock

@@ -1,4 +1,4 @@
-"""Count vehicles on streets and turns at junctions, by hour, with the edge ids of the road network."""
+"""Count vehicles on streets and turns at junctions, by time, with the ids, names and classes of the road network."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from ldptrace.core.atomic import atomic_path, together
 from ldptrace.core.extras import needed
 from ldptrace.core.kernels import kernel
 from ldptrace.core.layers import check_geopackage
-from ldptrace.core.times import DAY, to_local
+from ldptrace.core.times import to_local
 from ldptrace.errors import InputError
 from ldptrace.io.provenance import write_beside
-from ldptrace.products.departures import HOUR
+from ldptrace.products.departures import By, Departures, checked_times
 from ldptrace.products.files import checked_target, write_table
 from ldptrace.products.sample import Numbers, Sample
 from ldptrace.roads.matching import Followed, StreetIndex
@@ -35,7 +35,6 @@ FOLLOWED = 0.5
 # standard error: chosen on generated cities 1 to 4 (benchmarks/intervals.py).
 UNTOLD = 0.4
 WHOLE_DAY = ("vehicles",)
-HOURS = tuple(f"hour_{hour:02d}" for hour in range(24))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +66,26 @@ class Streets:
     def __len__(self) -> int:
         return len(self.ids)
 
+    def described(self, picked: Ints) -> dict[str, pa.Array]:
+        """Return the columns that describe some streets: id, name, class, length and direction. Of a street of several
+        pieces, name and class are those of the first piece."""
+        roads = self.roads
+        first = self.edges[self.offsets[:-1]][picked]
+        length = np.add.reduceat(roads.length[self.edges], self.offsets[:-1])[picked]
+        kinds = np.array([*roads.classes, None], dtype=object)[roads.road_class[first]]
+        names = (
+            [None] * len(picked)
+            if roads.street is None
+            else [name or None for name in roads.street[first].tolist()]
+        )
+        return {
+            "edge_id": pa.array(self.ids[picked].tolist()),
+            "name": pa.array(names, type=pa.string()),
+            "class": pa.array(kinds, type=pa.string()),
+            "length": pa.array(length),
+            "direction": pa.array(np.where(self.backward[picked], "backward", "forward").tolist()),
+        }
+
     def lines(self) -> Any:
         """Return the line of each street, or several lines if its pieces do not follow each other."""
         shapely = needed("shapely", "planning")
@@ -82,7 +101,8 @@ class Streets:
 class Flows:
     """Vehicles on each street in each slot, and on each turn from a street to the next.
 
-    `vehicles[slot, street]` counts the trips that enter a street or begin on it. Turn `k` leads at the node `node[k]`
+    `vehicles[slot, street]` counts the trips that enter a street or begin on it, and `total[street]` those of all
+    slots. Turn `k` leads at the node `node[k]`
     from the street `turn_from[k]` to the street `turn_to[k]`; `turns[slot, k]` counts them. `followed` is the share of
     the length of trips that lies on streets.
     """
@@ -90,6 +110,7 @@ class Flows:
     streets: Streets
     slots: tuple[str, ...]
     vehicles: Floats
+    total: Numbers
     turn_from: Ints
     turn_to: Ints
     node: Ints
@@ -100,13 +121,11 @@ class Flows:
     promise: Mapping[str, Any] | None = None
 
     @staticmethod
-    def count(sample: Sample, roads: RoadNetwork, by: str | None = None) -> Flows:
+    def count(sample: Sample, roads: RoadNetwork, by: By | None = None) -> Flows:
         """Match trips to streets, and count the vehicles on each street and each turn."""
         trips = sample.trips
-        if by not in (None, "hour"):
-            raise InputError(f"vehicles on streets are counted by hour or all together, got {by!r}")
-        if by == "hour" and trips.t is None:
-            raise InputError("the trips have no times, so vehicles cannot be counted by hour; omit --by")
+        if by is not None:
+            checked_times(trips, by)
         roads.check_against(roads.bounds(), trips.crs)
         streets, index = Streets.of(roads), StreetIndex.of(roads)
         found = index.follow(trips)
@@ -118,14 +137,21 @@ class Flows:
                 f"with at least {FOLLOWED:.0%} of their length on streets"
             )
         passes = Passes.joined([Passes.of(part, index, streets) for part in found])
-        slots = HOURS if by == "hour" else WHOLE_DAY
+        slots: tuple[str, ...] = WHOLE_DAY
         slot = np.zeros(len(passes.street), dtype=np.int64)
-        if by == "hour":
-            slot = np.floor(to_local(passes.entered, trips.timezone) % DAY / HOUR).astype(np.int64)
-        size = len(slots) * len(streets)
-        values, errors = sample.counted(slot * len(streets) + passes.street, size, passes.trip)
-        errors = None if errors is None else np.hypot(errors, UNTOLD * values)
-        vehicles = Numbers.of(values, errors).reshaped(len(slots), len(streets))
+        if by is not None:
+            when = Departures.at(to_local(passes.entered, trips.timezone), by)
+            slots, slot = when.slots, when.place
+
+        def on_streets(place: Ints, many: int) -> Numbers:
+            values, errors = sample.counted(
+                place * len(streets) + passes.street, many * len(streets), passes.trip
+            )
+            errors = None if errors is None else np.hypot(errors, UNTOLD * values)
+            return Numbers.of(values, errors).reshaped(many, len(streets))
+
+        vehicles = on_streets(slot, len(slots))
+        total = (vehicles if by is None else on_streets(np.zeros_like(slot), 1)).reshaped(len(streets))
         turned = passes.turned
         pairs, first, turn = _numbered(passes.before[turned], passes.street[turned], len(streets))
         turns = sample.count(slot[turned] * len(pairs) + turn, len(slots) * len(pairs), passes.trip[turned])
@@ -133,6 +159,7 @@ class Flows:
             streets,
             slots,
             vehicles.values,
+            total,
             pairs // len(streets),
             pairs % len(streets),
             passes.node[turned][first],
@@ -144,18 +171,19 @@ class Flows:
         )
 
     def streets_table(self) -> pa.Table:
-        """Return a table with one row for each street with vehicles: edge_id, direction, and a column with its interval
-        for each period."""
+        """Return a table with one row for each street with vehicles: what describes it, all vehicles, and a column for
+        each period; each number with its interval."""
         used = self.used
-        columns: dict[str, Any] = {
-            "edge_id": pa.array(self.streets.ids[used].tolist()),
-            "direction": pa.array(np.where(self.streets.backward[used], "backward", "forward").tolist()),
-        }
+        columns: dict[str, Any] = dict(self.streets.described(used))
+        numbers = {WHOLE_DAY[0]: self.total}
         for place, slot in enumerate(self.slots):
-            columns[slot] = pa.array(self.vehicles[place, used])
-            for end, bound in (("low", self.low), ("high", self.high)):
+            bounds = (None if bound is None else bound[place] for bound in (self.low, self.high))
+            numbers[slot] = Numbers(self.vehicles[place], *bounds)
+        for name, found in numbers.items():
+            columns[name] = pa.array(found.values[used])
+            for end, bound in (("low", found.low), ("high", found.high)):
                 if bound is not None:
-                    columns[f"{slot}_{end}"] = pa.array(bound[place, used])
+                    columns[f"{name}_{end}"] = pa.array(bound[used])
         return pa.table(columns)
 
     @property
@@ -174,6 +202,7 @@ class Flows:
             )
         columns["x"] = pa.array(streets.roads.x[self.node])
         columns["y"] = pa.array(streets.roads.y[self.node])
+        columns[WHOLE_DAY[0]] = pa.array(self.turns.sum(axis=0))
         return pa.table(columns | {slot: pa.array(self.turns[k]) for k, slot in enumerate(self.slots)})
 
     def write(self, path: str | Path) -> list[Path]:

@@ -133,6 +133,7 @@ def in_pieces(roads: RoadNetwork, longest: float) -> RoadNetwork:
         road_class=roads.road_class[edge],
         edge_id=None if roads.edge_id is None else roads.edge_id[edge],
         backward=None if roads.backward is None else roads.backward[edge],
+        street=None if roads.street is None else roads.street[edge],
         **shape,
     )
 

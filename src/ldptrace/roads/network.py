@@ -41,6 +41,7 @@ class RoadNetwork:
       from `shape_offsets[e]` to `shape_offsets[e + 1] - 1`. All three are None if all edges are straight.
     - `edge_id`, `backward`: the id of each edge in its file, and whether the edge leads against the direction in the
       file.
+    - `street`: the name of each edge's street in the file; empty if it has none.
     - `account`: what was omitted and what was assumed when the network was read.
 
     >>> corner = RoadNetwork.of([0, 100, 100], [0, 0, 50], source=[0, 1, 1], target=[1, 0, 2])
@@ -66,6 +67,7 @@ class RoadNetwork:
     name: str = "roads"
     edge_id: NDArray[np.str_] | None = None
     backward: Flags | None = None
+    street: NDArray[np.str_] | None = None
     account: RoadAccount = field(default_factory=RoadAccount)
 
     def __repr__(self) -> str:
@@ -306,6 +308,7 @@ class RoadNetwork:
             seconds=None if self.seconds is None else self.seconds[picked],
             edge_id=None if self.edge_id is None else self.edge_id[picked],
             backward=None if self.backward is None else self.backward[picked],
+            street=None if self.street is None else self.street[picked],
             **shape,  # type: ignore[arg-type]
         )
 

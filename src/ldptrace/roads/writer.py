@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from pathlib import Path
+from xml.sax.saxutils import quoteattr
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +20,8 @@ from ldptrace.roads.network import RoadNetwork
 
 # Files of lines; everything else is a folder.
 LINES = (".geojson", ".gpkg")
+# SUMO's plain XML: a file of nodes, and one of edges beside it.
+NODES, EDGES = ".nod.xml", ".edg.xml"
 LAYER = "roads"
 KMH = 3.6
 
@@ -30,12 +35,16 @@ def check_folder(folder: Path) -> None:
 
 
 def write_roads(roads: RoadNetwork, path: str | Path) -> None:
-    """Write a file of lines (`.geojson`, `.gpkg`), or a folder with `nodes.csv` and `edges.csv`.
+    """Write a file of lines (`.geojson`, `.gpkg`), a folder with `nodes.csv` and `edges.csv`, or the plain XML of SUMO
+    (`NAME.nod.xml`, with `NAME.edg.xml` beside it).
 
-    Every directed edge is a row, and `read_roads` reads all of them. The folder is made if only its last part is
-    missing.
+    Every directed edge is a row, and `read_roads` reads all of them. Of plain XML, SUMO's program `netconvert` makes a
+    network first. The folder is made if only its last part is missing.
     """
     target = Path(path)
+    if target.name.endswith(NODES):
+        _write_plain(roads, target)
+        return
     if target.suffix.lower() in LINES and not target.is_dir():
         with atomic_path(target) as file:
             (_write_geojson if target.suffix.lower() == ".geojson" else _write_geopackage)(roads, file)
@@ -90,6 +99,8 @@ def _attributes(roads: RoadNetwork) -> pa.Table:
         # The way back is a row of its own.
         "oneway": pa.array(["yes"] * roads.edges),
     }
+    if roads.street is not None:
+        columns["name"] = pa.array(roads.street.tolist())
     if roads.seconds is not None:
         columns["seconds"] = roads.seconds
         columns["speed_kmh"] = KMH * roads.length / roads.seconds
@@ -118,6 +129,8 @@ def _edges(roads: RoadNetwork) -> pa.Table:
         columns["class"] = _classes(roads)
     if roads.edge_id is not None:
         columns["edge_id"] = pa.array(roads.edge_id.tolist())
+    if roads.street is not None:
+        columns["name"] = pa.array(roads.street.tolist())
     columns["oneway"] = np.ones(roads.edges, dtype=np.int8)
     if roads.shape_offsets is not None:
         columns["geometry"] = pa.array(_wkt(roads), type=pa.string())
@@ -132,6 +145,59 @@ def _wkt(roads: RoadNetwork) -> list[str | None]:
         f"LINESTRING ({', '.join(points[first:last])})" if last - first > 2 else None
         for first, last in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
     ]
+
+
+def edge_names(roads: RoadNetwork) -> list[str]:
+    """Return a name of its own for each directed edge, as SUMO makes them: the id of its street, with `-` before it for
+    the way back, and `#0`, `#1` ... behind it for the pieces of a street that was cut.
+
+    >>> corner = RoadNetwork.of([0, 100, 100], [0, 0, 50], source=[0, 1, 1], target=[1, 0, 2])
+    >>> edge_names(corner)
+    ['0', '1', '2']
+    """
+    ids = [str(edge) for edge in range(roads.edges)] if roads.edge_id is None else roads.edge_id.tolist()
+    back = np.zeros(roads.edges, dtype=np.bool_) if roads.backward is None else roads.backward
+    # SUMO allows few signs in a name.
+    plain = [("-" if turned else "") + _SIGNS.sub("_", name) for name, turned in zip(ids, back, strict=True)]
+    often, number = Counter(plain), Counter[str]()
+    found = []
+    for name in plain:
+        found.append(name if often[name] == 1 else f"{name}#{number[name]}")
+        number[name] += 1
+    return found if len(set(found)) == len(found) else [str(edge) for edge in range(roads.edges)]
+
+
+_SIGNS = re.compile(r"[^\w.#-]|^(?=:)")
+
+
+def _write_plain(roads: RoadNetwork, path: Path) -> None:
+    """Write the nodes and edges in the plain XML of SUMO, with speeds in metres per second."""
+    x, y, offsets = roads.lines(np.arange(roads.edges))
+    speed = None if roads.seconds is None else (roads.length / roads.seconds).tolist()
+    classes = _classes(roads).to_pylist()
+    street = [""] * roads.edges if roads.street is None else roads.street.tolist()
+    places = list(zip(x.tolist(), y.tolist(), strict=True))
+    with together():
+        with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+            file.write('<?xml version="1.0" encoding="UTF-8"?>\n<nodes>\n')
+            for number, (a, b) in enumerate(zip(roads.x.tolist(), roads.y.tolist(), strict=True)):
+                file.write(f'  <node id="{number}" x="{a!r}" y="{b!r}"/>\n')
+            file.write("</nodes>\n")
+        edges = path.with_name(path.name.removesuffix(NODES) + EDGES)
+        with atomic_path(edges) as temporary, temporary.open("w", encoding="utf-8") as file:
+            file.write('<?xml version="1.0" encoding="UTF-8"?>\n<edges>\n')
+            for edge, name in enumerate(edge_names(roads)):
+                more = "" if speed is None else f' speed="{speed[edge]:.3f}"'
+                more += f" name={quoteattr(street[edge])}" if street[edge] else ""
+                more += "" if classes[edge] is None else f" type={quoteattr(classes[edge])}"
+                line = places[offsets[edge] : offsets[edge + 1]]
+                if len(line) > 2:
+                    more += f' shape="{" ".join(f"{a!r},{b!r}" for a, b in line)}"'
+                file.write(
+                    f'  <edge id={quoteattr(name)} from="{roads.source[edge]}" to="{roads.target[edge]}" numLanes="1"'
+                    f"{more}/>\n"
+                )
+            file.write("</edges>\n")
 
 
 FORMATS = (".pdf", ".png", ".svg")

@@ -82,7 +82,7 @@ def zone_map(zones: Zones, names: Sequence[str], begin: Sequence[float], label: 
 
 def street_map(flows: Flows, named: Sequence[tuple[float, float]], label: str) -> Markup:
     """Draw the streets, wider if more vehicles pass, with some places numbered from 1."""
-    vehicles = flows.vehicles.sum(axis=0)
+    vehicles = flows.total.values
     order = np.argsort(vehicles, kind="stable")[-DRAWN:]
     order = order[vehicles[order] > 0]
     roads = flows.streets.roads

@@ -8,10 +8,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from ldptrace.core.arrays import Floats
 from ldptrace.core.crs import step_lengths
-from ldptrace.core.times import DAY, to_local
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.trips import TripsPerPerson
 from ldptrace.products.departures import Departures
@@ -133,11 +133,8 @@ class Profile:
         """Return the busiest streets, no two of them close together. `x` and `y` are the middle of each street."""
         if self.flows is None:
             return []
-        vehicles = self.flows.vehicles.sum(axis=0)
-        numbers = Numbers(
-            vehicles,
-            *(None if bound is None else bound.sum(axis=0) for bound in (self.flows.low, self.flows.high)),
-        )
+        numbers = self.flows.total
+        vehicles = numbers.values
         streets, roads = self.flows.streets, self.flows.streets.roads
         middle = streets.edges[(streets.offsets[:-1] + streets.offsets[1:]) // 2]
         x, y = ((axis[roads.source[middle]] + axis[roads.target[middle]]) / 2 for axis in (roads.x, roads.y))
@@ -148,14 +145,15 @@ class Profile:
                 break
             if not named or np.hypot(x[named] - x[place], y[named] - y[place]).min() > apart:
                 named.append(place)
+        described = pa.table(streets.described(np.array(named, dtype=np.int64))).to_pylist()
         return [
             {
-                "edge_id": str(streets.ids[place]),
+                **row,
                 "x": float(x[place]),
                 "y": float(y[place]),
                 **_entry(numbers, place),
             }
-            for place in named
+            for place, row in zip(named, described, strict=True)
         ]
 
     def document(self) -> dict[str, Any]:
@@ -197,10 +195,8 @@ def _weekdays(sample: Sample) -> Bars | None:
     """Count trips by the day of the week, or return None without dates or if all trips are on one day."""
     if sample.trips.t is None or not sample.trips.has_dates:
         return None
-    clock = to_local(sample.trips.t[sample.trips.offsets[:-1]], sample.trips.timezone)
-    # The first of January 1970 was a Thursday.
-    days = np.floor(clock / DAY).astype(np.int64)
-    return None if days.min() == days.max() else Bars(DAYS, sample.count((days + 3) % 7, 7))
+    when = Departures.of(sample.trips, "weekday")
+    return None if np.ptp(when.place) == 0 else Bars(DAYS, sample.count(when.place, 7))
 
 
 def _classes(sample: Sample, values: Floats, edges: Sequence[float], unit: str) -> Bars:

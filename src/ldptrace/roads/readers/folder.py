@@ -113,6 +113,7 @@ CLASS = ("highway", "class", "edge_class", "road_class", "fclass", "kind")
 ONEWAY = ("oneway", "one_way")
 GEOMETRY = ("geometry", "wkt", "geom")
 EDGE = ("edge_id",)
+NAME = ("name", "street_name", "street")
 
 
 def read(folder: Path) -> Streets:
@@ -144,7 +145,7 @@ def read_pair(nodes: Path, edges: Path) -> Streets:
     Nodes have an id with x, y or lon, lat. Edges have the ids of two nodes, and optional columns.
     """
     node_table = read_table(nodes, text=NODE)
-    edge_table = read_table(edges, text=(*FROM, *TO, *LIMIT, *CLASS, *ONEWAY, *GEOMETRY, *EDGE))
+    edge_table = read_table(edges, text=(*FROM, *TO, *LIMIT, *CLASS, *ONEWAY, *GEOMETRY, *EDGE, *NAME))
     x, y, in_degrees = positions(node_table, nodes)
     ids = node_table[need(node_table, NODE, nodes)].combine_chunks()
     if len(pc.unique(ids)) < len(ids):
@@ -170,13 +171,14 @@ def read_pair(nodes: Path, edges: Path) -> Streets:
         shape=None if lines is None or rows == 0 else from_wkt(edge_table[lines].to_pylist()),
         crs=WGS84 if in_degrees else None,
         format="nodes and edges",
-        ids=_edge_ids(edge_table),
+        ids=_texts(edge_table, EDGE),
+        names=_texts(edge_table, NAME),
     )
 
 
-def _edge_ids(table: pa.Table) -> NDArray[np.str_] | None:
-    name = find(table, EDGE)
-    return None if name is None else np.array(table[name].to_pylist()).astype(np.str_)
+def _texts(table: pa.Table, names: Sequence[str]) -> NDArray[np.str_] | None:
+    name = find(table, names)
+    return None if name is None else np.array(table[name].fill_null("").to_pylist()).astype(np.str_)
 
 
 def directions(words: list[str | None], where: str) -> tuple[Flags, Flags]:

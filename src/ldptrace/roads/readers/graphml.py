@@ -55,6 +55,7 @@ def read(path: Path, mode: Mode) -> Streets:
         format="GraphML",
         dropped=dropped,
         ids=np.flatnonzero([reason is None for _, reason in judged]).astype(np.str_),
+        names=np.array([first_word(row.get("name", "")) for *_, row in kept]).astype(np.str_),
     )
 
 

@@ -99,6 +99,7 @@ class Lines:
             dropped=dropped,
             notes=self.notes,
             ids=(np.arange(len(self.tags)) if self.ids is None else np.array(self.ids)).astype(np.str_)[row],
+            names=np.array([tags.get("name", "") for tags in self.tags]).astype(np.str_)[row],
         )
 
     def _numbers(self, names: tuple[str, ...]) -> Floats:

@@ -16,7 +16,7 @@ from ldptrace.roads.readers.lines import Lines
 from ldptrace.roads.readers.streets import Streets
 
 USEFUL = (
-    *("highway", "oneway", "oneway:bicycle", "junction", "maxspeed", "service", "area"),
+    *("name", "highway", "oneway", "oneway:bicycle", "junction", "maxspeed", "service", "area"),
     *("access", "vehicle", "motor_vehicle", "motorcar", "bicycle", "foot"),
     *("cycleway", "cycleway:left", "cycleway:right", "cycleway:both"),
 )

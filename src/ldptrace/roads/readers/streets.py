@@ -27,8 +27,9 @@ class Streets:
     """One row per street: its two end nodes, and in which directions it may be used.
 
     `kind` is an index into `kinds`, or -1 if the class is not known. `length`, `seconds`, `speed` (actual) and `limit`
-    (allowed, both in km/h) are NaN if the file does not state them. `ids` are the names of the streets in the file, by
-    default the row numbers from 0. `dropped` counts rows of the file that gave no street.
+    (allowed, both in km/h) are NaN if the file does not state them. `ids` are the ids of the streets in the file, by
+    default the row numbers from 0. `names` are what people call them; empty where the file does not
+    say. `dropped` counts rows of the file that gave no street.
     """
 
     x: Floats
@@ -49,6 +50,7 @@ class Streets:
     dropped: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     ids: NDArray[np.str_] | None = None
+    names: NDArray[np.str_] | None = None
 
     def network(self, mode: Mode, name: str) -> RoadNetwork:
         """Return the directed network of the streets that the mode may use, with travel times if they can be
@@ -97,7 +99,9 @@ class Streets:
             nodes={"without a road": int(len(used) - used.sum())},
             notes=(*length_notes, *time_notes),
         )
-        return replace(roads, seconds=seconds, account=account, edge_id=ids[row], backward=turned[first])
+        street = None if self.names is None or not (self.names != "").any() else self.names[row]
+        roads = replace(roads, edge_id=ids[row], backward=turned[first], street=street)
+        return replace(roads, seconds=seconds, account=account)
 
     def _seconds(self, roads: RoadNetwork, row: Offsets, mode: Mode) -> tuple[Floats | None, tuple[str, ...]]:
         """Return the travel time on an empty road, from the file, from speeds or from the class; and what was

@@ -79,6 +79,7 @@ def read(path: Path, mode: Mode) -> Streets:
         format="SUMO network",
         dropped=dropped,
         ids=np.array([own["id"] for own, _ in edges]).astype(np.str_),
+        names=np.array([own.get("name", "") for own, _ in edges]).astype(np.str_),
     )
 
 
@@ -122,12 +123,13 @@ def _shapes(edges: list[tuple[dict[str, str], list[dict[str, str]]]]) -> tuple[F
 
 
 def _placed(x: Floats, y: Floats, location: dict[str, str]) -> tuple[Floats, Floats, str | None]:
-    """Return the coordinates of a network in degrees if it states its projection, otherwise unchanged."""
+    """Return the coordinates of a network in degrees if it states its projection, otherwise as they were before
+    `netconvert` moved them."""
     projection = location.get("projParameter", PLANAR)
-    if projection == PLANAR:
-        return x, y, None
-    pyproj = needed("pyproj")
     dx, dy = (float(part) for part in location.get("netOffset", "0,0").split(","))
+    if projection == PLANAR:
+        return x - dx, y - dy, None
+    pyproj = needed("pyproj")
     try:
         lon, lat = pyproj.Proj(projection)(x - dx, y - dy, inverse=True)
     except pyproj.exceptions.CRSError as error:
