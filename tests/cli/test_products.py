@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -117,6 +118,29 @@ def test_a_page_tells_trips_per_person_where_people_were_asked(files: Path) -> N
     estimates.write_text(Estimates.from_tally(plan, some).to_json(), encoding="utf-8")
     assert run(*page).exit_code == 0
     assert "trips each on average" in (files / "p.html").read_text(encoding="utf-8")
+
+
+def test_trips_per_person_agree_with_the_share_without_a_trip(files: Path) -> None:
+    plan = Plan.single_report(Grid((0.0, 0.0, 1.0, 1.0), 2), 1.0, questions=["trips"])
+    zero = Tally.zero(plan)
+    # By chance, the answers to this question say that hardly anybody made a trip.
+    few = replace(zero, users=(1000,), reports=(1000,), counts=tuple(counts + 215 for counts in zero.counts))
+    (files / "few.json").write_text(Estimates.from_tally(plan, few).to_json(), encoding="utf-8")
+    stated = {
+        "epsilon": "1",
+        "unit": "user",
+        "users": 1000,
+        "without_trip": {"value": 0.274, "std_error": 0.01},
+    }
+    write(replace(read(files / "trips.parquet"), provenance=stated), files / "told.parquet")
+    done = run("profile", str(files / "told.parquet"), "--html", str(files / "p.html"), "--json", str(files / "p.json"),
+               "--estimates", str(files / "few.json"))  # fmt: skip
+    assert done.exit_code == 0, done.output
+    each = json.loads((files / "p.json").read_text())["trips_per_person"]
+    assert "about 73 in 100 had made a trip" in (files / "p.html").read_text(encoding="utf-8")
+    # Everybody with a trip made at least one.
+    assert each["value"] >= 1 - each["none"]
+    assert each["least"] == pytest.approx(1 - each["none"] - 1.96 * 0.01)
 
 
 def test_trips_are_converted_for_a_simulator(files: Path) -> None:

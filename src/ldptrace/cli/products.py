@@ -184,12 +184,16 @@ def profile(
         with stages("read"):
             division = None if zones is None else read_zones(zones, zone_id)
             network = None if roads is None else read_roads(roads)
-            each = None if estimates is None else trips_per_person(read_as(estimates, Estimates.from_json))
+            sample = sample_of(open_source(source, crs=reading.crs, timezone=reading.timezone), population)
+            each = None
+            if estimates is not None:
+                asked = read_as(estimates, Estimates.from_json)
+                # So that the page does not say more people without a trip in one sentence than in another.
+                each = trips_per_person(asked, without=sample.without_trip)
             if estimates is not None and each is None:
                 raise InputError(
                     f"{estimates}: nobody was asked how many trips they made (the question trips)"
                 )
-            sample = sample_of(open_source(source, crs=reading.crs, timezone=reading.timezone), population)
         with stages("count"):
             found = Profile.of(sample, division, network, each)
         with stages("write"):

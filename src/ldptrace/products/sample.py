@@ -120,6 +120,12 @@ class Sample:
         return dict(self.promise or {}).get("unit") == "user"
 
     @property
+    def without_trip(self) -> tuple[float, float] | None:
+        """The estimated share of people without a trip, with its standard error, if the answers tell it."""
+        share = Share.restored(dict(self.promise or {}).get("without_trip"))
+        return None if share is None else (share.value, share.std_error)
+
+    @property
     def zone_words(self) -> str | None:
         """Whose hours the hours of the day are, in words, or None without times."""
         trips, stated = self.trips, dict(self.promise or {})

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from markupsafe import Markup, escape
 
 from ldptrace.core.arrays import Floats
+from ldptrace.core.extras import needed
 from ldptrace.products.flows import Flows
 from ldptrace.products.profile.numbers import Bars
-from ldptrace.products.zones import Polygons, Squares, Zones
+from ldptrace.products.zones import H3, Polygons, Squares, Zones
 
 WIDTH, HEIGHT = 640.0, 240.0
 LEFT, BOTTOM, TOP = 52.0, 34.0, 12.0
 MAP = 640.0
 # The widest line of a street, in pixels, and how many streets are drawn at the most.
 WIDEST, DRAWN = 6.0, 6000
+# Up to so many zones all have their names on the map.
+ALL_NAMED = 30
 
 
 def bars(found: Bars, label: str, *, every: int = 1, share: float) -> Markup:
@@ -55,10 +58,13 @@ def bars(found: Bars, label: str, *, every: int = 1, share: float) -> Markup:
     return _svg(WIDTH, HEIGHT, parts, label)
 
 
-def zone_map(zones: Zones, names: Sequence[str], begin: Sequence[float], label: str) -> Markup | None:
-    """Draw the zones, darker if more trips begin there, or return None if the zones have no shapes."""
-    rings = _rings(zones)
-    if rings is None:
+def zone_map(
+    zones: Zones, names: Sequence[str], begin: Sequence[float], label: str, shown: Collection[str] = ()
+) -> Markup | None:
+    """Draw the zones, darker if more trips begin there, or return None if there are none. Of many zones, those that are
+    `shown` have their names."""
+    rings = _rings(zones, names)
+    if not rings:
         return None
     x, y = (np.concatenate([ring[axis] for _, ring in rings]) for axis in (0, 1))
     frame = _Frame(x, y)
@@ -71,7 +77,7 @@ def zone_map(zones: Zones, names: Sequence[str], begin: Sequence[float], label: 
             f'<polygon class="zone" style="fill-opacity:{0.08 + 0.8 * shade:.3f}" '
             f'points="{frame.points(ring_x, ring_y)}"><title>{escape(name)}</title></polygon>'
         )
-        if isinstance(zones, Squares) or len(names) <= 30:
+        if name in shown or len(names) <= ALL_NAMED:
             middle = [np.array([(axis.min() + axis.max()) / 2]) for axis in (ring_x, ring_y)]
             cx, cy = frame.points(*middle).split(",")
             parts.append(
@@ -126,8 +132,11 @@ class _Frame:
         return " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(px, py, strict=True))
 
 
-def _rings(zones: Zones) -> list[tuple[str, tuple[Floats, Floats]]] | None:
-    """Return the outer rings of zones with their names."""
+def _rings(zones: Zones, names: Sequence[str]) -> list[tuple[str, tuple[Floats, Floats]]]:
+    """Return the outer rings of zones with their names; of hexagons, those that occur."""
+    if isinstance(zones, H3):
+        cells = [np.array(needed("h3", "planning").cell_to_boundary(name)) for name in names]
+        return [(name, (cell[:, 1], cell[:, 0])) for name, cell in zip(names, cells, strict=True)]
     if isinstance(zones, Squares):
         x0, y0, x1, y1 = zones.bounds
         dx, dy = (x1 - x0) / zones.side, (y1 - y0) / zones.side
@@ -137,7 +146,7 @@ def _rings(zones: Zones) -> list[tuple[str, tuple[Floats, Floats]]] | None:
             for name, (x, y) in zip(zones.ids, corners, strict=True)
         ]
     if not isinstance(zones, Polygons):
-        return None
+        return []
     rings = []
     for name, shape in zip(zones.ids, zones.shapes, strict=True):
         for part in getattr(shape, "geoms", [shape]):

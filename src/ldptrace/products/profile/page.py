@@ -8,7 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from ldptrace.products.profile.figures import bars, street_map, zone_map
+from ldptrace.products.profile.figures import ALL_NAMED, bars, street_map, zone_map
 from ldptrace.products.profile.numbers import Profile
 from ldptrace.products.sample import with_trip
 from ldptrace.products.statement.promise import Promise
@@ -26,6 +26,8 @@ def profile_page(profile: Profile, title: str = "How people move here") -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    pairs = profile.pairs()
+    shown = {pair[end] for pair in pairs for end in ("from", "to")}
     begin, streets = [place["begin"] for place in profile.places()], profile.streets()
     figures: dict[str, Any] = {
         "hours": profile.hours
@@ -34,7 +36,7 @@ def profile_page(profile: Profile, title: str = "How people move here") -> str:
         and bars(profile.weekdays, "Trips by day of the week", share=profile.total),
         "lengths": bars(profile.lengths, "Trips by length", share=profile.total),
         "minutes": profile.minutes and bars(profile.minutes, "Trips by duration", share=profile.total),
-        "zones": zone_map(profile.zones, profile.matrix.zones, begin, "Where trips begin"),
+        "zones": zone_map(profile.zones, profile.matrix.zones, begin, "Where trips begin", shown),
         "streets": profile.flows
         and street_map(
             profile.flows, [(street["x"], street["y"]) for street in streets], "Travellers on streets"
@@ -45,7 +47,8 @@ def profile_page(profile: Profile, title: str = "How people move here") -> str:
         sentences=sentences(profile),
         figures=figures,
         squares=profile.zones.side**2 if isinstance(profile.zones, Squares) else None,
-        pairs=profile.pairs(),
+        pairs=pairs,
+        some_named=len(profile.matrix.zones) > ALL_NAMED,
         streets=streets,
         total=profile.total,
         unit=profile.unit,
