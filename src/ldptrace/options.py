@@ -90,12 +90,12 @@ def settle(record: Any) -> None:
         object.__setattr__(record, entry.name, value if found.check is None else found.check(value))
 
 
-def decoded(record: Callable[..., Made], data: Mapping[str, Any], what: str = "key") -> Made:
+def decoded(record: Callable[..., Made], data: Mapping[str, Any]) -> Made:
     """Make a record, and the records in it, from the values of a request or of `--option`. An unknown or a missing name
     is an error."""
     known = {entry.name for entry, _ in options_in(record)}
     for name in sorted(data.keys() - known):
-        raise InputError(f"there is no {what} {name[:80]!r}; known are {', '.join(sorted(known))}")
+        raise InputError(f"there is no key {name[:80]!r}; known are {', '.join(sorted(known))}")
     return from_options(record, data)
 
 

@@ -249,7 +249,7 @@ def _best_threshold(first: Floats, second: Floats) -> float:
 
 
 def _log_ratio(hits: int, false: int, trials: int, level: float) -> float:
-    """Return ln of a lower bound on one probability over an upper bound on the other (Clopper-Pearson)."""
+    """Return the logarithm of a lower bound on one probability over an upper bound on the other (Clopper-Pearson)."""
     low = stats.beta.ppf(level, hits, trials - hits + 1) if hits else 0.0
     high = stats.beta.isf(level, false + 1, trials - false) if false < trials else 1.0
     return math.log(low / high) if low > 0 else 0.0

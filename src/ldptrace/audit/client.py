@@ -135,7 +135,7 @@ def client_structure(plan: Plan, device: Device, trials: int) -> list[Structural
 
 
 def id_finding(ids: Counter[bytes]) -> StructuralFinding:
-    """Whether every report had an id of its own."""
+    """Check that every report has an id of its own."""
     repeated = len(ids) < ids.total()
     detail = f"{'two' if repeated else 'no two'} of {ids.total():,} reports have one id"
     return StructuralFinding(0, "report id", not repeated, detail)
@@ -164,7 +164,7 @@ def _valid(plan: Plan, number: int, sent: dict[str, list[bytes]]) -> StructuralF
 
 
 def _group(plan: Plan, device: Device, number: int, trials: int) -> StructuralFinding:
-    """Whether the drawn question depends on the person: counts of two people, by chi-square."""
+    """Check by chi-square that the drawn question does not depend on the person."""
     grid = plan.grid
     corners = [grid.bounds[:2], grid.bounds[2:]] * 4
     counts = np.zeros((2, len(plan.rounds[number].asks)))

@@ -121,7 +121,7 @@ class CommandDevice:
 
 
 def reports_of(device: Device, line: Json, count: int) -> list[bytes]:
-    """Reports of this many devices with new ledgers; an error if one refuses."""
+    """Ask this many devices with new ledgers for their reports. A refusal is an error."""
     found: list[bytes] = []
     while len(found) < count:
         answer = device.ask(line | {"count": min(MOST, count - len(found))})
@@ -132,7 +132,7 @@ def reports_of(device: Device, line: Json, count: int) -> list[bytes]:
 
 
 def trip_lines(trips: Sequence[Points], arrivals: Sequence[float] = ()) -> list[Json]:
-    """Return trips as lines have them.
+    """Return trips in the form that lines have.
 
     >>> trip_lines([[(1.0, 2.0)]])
     [{'points': [(1.0, 2.0)], 'arrival': None}]

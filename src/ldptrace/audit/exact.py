@@ -181,7 +181,7 @@ def inputs_of(channel: Randomizer) -> Iterator[tuple[int, ...]]:
 
 
 def _enumerated(channel: Randomizer) -> tuple[int, int, Fraction | None, bool]:
-    """Number of inputs and outputs, the largest ratio, and whether the formulas are what the code does."""
+    """Return the number of inputs and of outputs, the largest ratio, and whether the formulas agree with the code."""
     laws = {items: distribution(partial(channel.perturb, items)) for items in inputs_of(channel)}
     outputs = set().union(*laws.values())
     worst: Fraction | None = Fraction(1)

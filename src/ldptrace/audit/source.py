@@ -68,7 +68,7 @@ def probe_plan(kind: str) -> Plan:
 
 
 def _finding(target: str, device: Asked, inputs: list[Points], reports: int = REPORTS) -> SourceFinding:
-    """Whether each of some reports follows from the bytes that the system handed out for it, and no two have one id."""
+    """Check that each report follows from the bytes that the system handed out for it, and that no two have one id."""
     ids, total = set[bytes](), 0
     for draw in range(reports):
         points = inputs[draw % len(inputs)]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ldptrace import __version__, plugins
-from ldptrace.cli.common import UsageError, current, sentence
+from ldptrace.cli.common import UsageError, sentence
 from ldptrace.errors import LdptraceError
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def application(command: str | None = None) -> typer.Typer:
         help="Synthetic trajectories under local differential privacy.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"], "token_normalize_func": current},
+        context_settings={"help_option_names": ["-h", "--help"]},
     )
 
     @app.callback()

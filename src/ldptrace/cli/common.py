@@ -1,14 +1,12 @@
 """What all commands share: options, reading of input, notes, progress, and messages about a wrong command line.
 
-Results go to stdout. Notes and progress go to stderr, and progress is shown on a terminal only. Old names of options
-work for one more release, with a warning.
+Results go to stdout. Notes and progress go to stderr, and progress is shown on a terminal only.
 """
 
 from __future__ import annotations
 
 import logging
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -274,20 +272,3 @@ def sentence(error: Exception, words: Sequence[str]) -> str:
     context = getattr(error, "ctx", None)
     command = context.command_path if context else " ".join(["ldptrace", *words[1:2]])
     return f"{found[0].lower()}{found[1:]}; `{command} --help` lists what is allowed"
-
-
-# Names without their dashes: old, and what they are called now.
-OLD = {"output": "out", "trajectories": "count"}
-
-
-def current(name: str) -> str:
-    """Return the present name of an option. An old name gives a warning.
-
-    >>> current("grid")
-    'grid'
-    """
-    if name not in OLD:
-        return name
-    message = f"--{name} is now --{OLD[name]}; the next release will refuse the old name"
-    warnings.warn(message, FutureWarning, stacklevel=2)
-    return OLD[name]

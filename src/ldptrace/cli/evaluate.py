@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ldptrace.cli.common import (
+    JsonOption,
     Progress,
     check_outputs,
     note,
@@ -41,9 +42,6 @@ SyntheticArgument = Annotated[
         help="Files or folders of synthetic trips. NAME=FILE gives a file a name; files with equal "
         "names are runs of one method.",
     ),
-]
-JsonOption = Annotated[
-    Path | None, typer.Option("--json", help="File for the results as JSON; - writes to standard output.")
 ]
 
 

@@ -111,9 +111,7 @@ def shapes_of(column: pa.ChunkedArray) -> Shapes:
 def _parts(
     data: Bytes, starts: Ints, rows: Ints, kinds: Ints | None = None
 ) -> Iterator[tuple[Ints, Ints, Floats]]:
-    """Return rows, sizes and points of the parts of geometries that begin at `starts`, and fill `kinds`. Geometries of
-    one layout are read together.
-    """
+    """Yield the rows, sizes and points of the parts of geometries that begin at `starts`, and fill `kinds`."""
     heads = data[starts[:, None] + np.arange(_HEAD)]
     packed = heads @ (1 << 8 * np.arange(_HEAD))
     for layout_code in np.unique(packed):

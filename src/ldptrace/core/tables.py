@@ -250,7 +250,7 @@ def _named(
     rest: dict[str, pa.ChunkedArray],
     notes: list[str],
 ) -> RaggedTable:
-    """Return trajectories with their ids and further columns, taken from the rows `heads` (None: from every row)."""
+    """Return the trajectories with their ids and further columns, taken from the rows `heads` (None: from all rows)."""
 
     def of_trips(name: str) -> pa.ChunkedArray:
         return table[name] if heads is None else table[name].take(pa.array(heads))
@@ -322,8 +322,7 @@ def _ordered(rank: Floats, offsets: Ints) -> Ints | None:
 def _constant(
     table: pa.Table, used: set[str], heads: Ints, order: Ints | None, offsets: Ints, notes: list[str]
 ) -> dict[str, pa.ChunkedArray]:
-    """Return further columns with one value per trajectory. Columns that change within a trajectory are named in the
-    notes."""
+    """Return the further columns with one value per trajectory. Columns that change within a trajectory are noted."""
     inner = ragged.inner_steps(offsets)
     same: dict[str, pa.ChunkedArray] = {}
     varying = []

@@ -92,7 +92,8 @@ def _information(users: int, ratio: Fraction) -> float:
 
 
 def _cost(one: Asked, before: Asked) -> float:
-    """Return errors relative to those before, trips twice; errors of cells that are small anyway count little."""
+    """Return the sum of the errors relative to those without both questions; trips count twice, small errors of cells
+    little."""
     return (
         2 * one.trip / before.trip
         + one.pattern / before.pattern
@@ -151,7 +152,7 @@ def _unlearned(law: Floats, most: int, unknown: float, members: float, ratio: Fr
 
 @lru_cache
 def _pair_law(districts: int) -> Floats:
-    """Return shares of pairs of districts in a city whose middle is busy and whose trips are short."""
+    """Return how often each pair of districts occurs in a city with a busy middle and short trips."""
     i, j = (np.divmod(np.arange(districts**2), districts) + np.full((2, 1), 0.5)) / districts
     busy = np.exp(-np.hypot(i - 0.5, j - 0.5) / CENTRE)
     law: Floats = np.outer(busy, busy) * np.exp(
@@ -162,6 +163,6 @@ def _pair_law(districts: int) -> Floats:
 
 @lru_cache
 def _bend_law(n: int) -> Floats:
-    """Return frequencies of bends, two of each trip in all: few of them are common."""
+    """Return how often each bend occurs, if a trip has two bends and few kinds of bends are common."""
     law: Floats = 1 / (np.arange(bend_count(n)) + 5.0)
     return 2 * law / law.sum()

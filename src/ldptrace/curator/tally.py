@@ -169,7 +169,7 @@ class Sums:
         )
 
     def of_ask(self, number: int) -> tuple[Floats, float, float, float]:
-        """Return counts, reports, users and the effective number of users of one question."""
+        """Return the counts, reports, users and effective number of users of one question."""
         users, squares = self.users[number], self.squares[number]
         effective = users**2 / squares if squares > 0 else 0.0
         return self.counts[number], self.reports[number], users, effective

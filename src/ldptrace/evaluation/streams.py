@@ -409,7 +409,7 @@ def _in_boxes(x, y, tick, offsets, weight, frames, ranges, found):  # type: igno
 
 @kernel
 def _cover(cell, offsets, weight, coverage):  # type: ignore[no-untyped-def]
-    """Return the weighted number of trips that pass each cell."""
+    """Add the weight of each trip to every cell that it passes, once per cell."""
     last = np.full(len(coverage), -1, dtype=np.int64)
     for k in range(len(offsets) - 1):
         for p in range(offsets[k], offsets[k + 1]):

@@ -124,7 +124,7 @@ class Draft:
 
 
 def triangulation(x: Floats, y: Floats) -> NDArray[np.integer]:
-    """Return edges of the Delaunay triangulation, one row (node, node) each."""
+    """Return the edges of the Delaunay triangulation, one row (node, node) each."""
     corners = Delaunay(np.c_[x, y]).simplices
     return np.unique(np.sort(corners[:, [[0, 1], [1, 2], [0, 2]]].reshape(-1, 2), axis=1), axis=0)
 

@@ -104,7 +104,7 @@ class Tracks(NamedTuple):
 def grow(
     roads: RoadNetwork, roots: Ints32, weight: Floats, *, spread: float, rng: np.random.Generator
 ) -> tuple[Trees, NDArray[np.float32]]:
-    """Return trees of the cheapest ways between all nodes and the roots, and what the ways to the roots cost.
+    """Return the trees of the cheapest ways between all nodes and the roots, and the costs of the ways to the roots.
 
     The weights of the edges are perturbed by a lognormal factor of the given spread, one for both ways of a
     street and anew for every few roots: people do not all know the same shortest route.
@@ -193,14 +193,14 @@ def record(
 
 
 def travel_seconds(roads: RoadNetwork, trees: Trees, nodes: Ints32) -> Floats:
-    """Return time from every node in `nodes` to every root of the trees, along the trees, without stops."""
+    """Return the travel time from each of the `nodes` to the root of each tree, along the tree and without stops."""
     seconds = np.empty((len(nodes), len(trees.ahead)))
     _travel_seconds(_net(roads, trees), nodes, Recorder(1.0, 0.0), np.random.default_rng(0), seconds)
     return seconds
 
 
 def _matrix(roads: RoadNetwork, values: NDArray[np.generic]) -> csr_array:
-    """Return row `v` holds the values of the edges that leave node `v`, as scipy's graph functions want it."""
+    """Return a sparse matrix of the values of the edges, with a row for each source and a column for each target."""
     return csr_array((values, (roads.source, roads.target)), shape=(roads.nodes, roads.nodes))
 
 
@@ -223,7 +223,7 @@ def _travel_seconds(net, nodes, recorder, rng, seconds):  # type: ignore[no-unty
 
 @kernel
 def _route(net, root, node, outward, pace, recorder, rng, path, arrive, leave):  # type: ignore[no-untyped-def]
-    """Return nodes of a leg and when it reaches and leaves them; returns how many, `head` and `tail`.
+    """Fill in the nodes of a leg (`path`) and when it reaches and leaves them; return their number, `head` and `tail`.
 
     The leg begins at the share `head` of its first edge and ends at the share `tail` of its last one.
     """

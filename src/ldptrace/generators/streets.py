@@ -61,7 +61,7 @@ class River:
     width: float
 
     def across(self, x: Floats, y: Floats) -> Floats:
-        """Return signed distance to the middle of the river, negative on the one bank and positive on the other."""
+        """Return the signed distance to the middle of the river, negative on one bank and positive on the other."""
         dx, dy = x - self.middle[0], y - self.middle[1]
         u = dx * np.cos(self.angle) + dy * np.sin(self.angle)
         v = dy * np.cos(self.angle) - dx * np.sin(self.angle)
@@ -129,13 +129,13 @@ def _hubs(size: float, centre: Floats, river: River, rng: np.random.Generator) -
 
 
 def _spacing(size: float, hubs: Hubs, x: Floats, y: Floats) -> Floats:
-    """Return distance between junctions, fine where the city is dense."""
+    """Return the distance between junctions at each point, which is small where the city is dense."""
     spacing = size * (FINE + (COARSE - FINE) * (1 - hubs.built_up(x, y)) ** 3)
     return np.maximum(spacing, SHORTEST_BLOCK)
 
 
 def _main_lines(size: float, hubs: Hubs, rng: np.random.Generator) -> list[Floats]:
-    """Return slightly bent lines of points between neighbouring hubs; points as dense as the streets around them."""
+    """Return slightly bent lines between neighbouring hubs, with points as dense as the streets around them."""
     lines = []
     edges = triangulation(hubs.x, hubs.y)
     edges = edges[relative_neighbours(hubs.x, hubs.y, edges, 0.95) | (edges[:, 0] == 0)]
@@ -215,7 +215,7 @@ def _streets(
     spacing: Floats,
     rng: np.random.Generator,
 ) -> Draft:
-    """Return junctions joined to their neighbours; the river is crossed by main roads only."""
+    """Join junctions to their neighbours by streets; only main roads cross the river."""
     wet = river.flows_through(x, y, 0.25 * spacing)
     x, y = x[~wet], y[~wet]
     edges = triangulation(x, y)
@@ -234,7 +234,8 @@ def _streets(
 
 
 def _with_collectors(roads: Draft, rng: np.random.Generator) -> Draft:
-    """Return streets on the ways between neighbouring quarters become collectors; ways bundle where one exists."""
+    """Turn streets on the shortest ways between neighbouring quarters into collectors; ways share a collector that
+    exists."""
     kind = roads.kind.copy()
     weight = roads.length * np.where(kind == STREET, 1.0, 0.7)
     place = rng.choice(roads.nodes, min(QUARTERS, roads.nodes), replace=False)
@@ -283,7 +284,7 @@ def _with_motorways(roads: Draft, size: float, centre: Floats, rng: np.random.Ge
 
 
 def _ramps(roads: Draft, points: Floats, apart: float) -> NDArray[np.integer]:
-    """Return pairs (motorway point, road node) where a main road comes close; interchanges keep a distance."""
+    """Return pairs (motorway point, road node) where a main road comes close, with a distance between interchanges."""
     major = roads.kind == ARTERIAL
     main = np.unique(np.r_[roads.start[major], roads.end[major]])
     gap, nearest = cKDTree(np.c_[roads.x[main], roads.y[main]]).query(points)

@@ -63,7 +63,8 @@ class Gravity:
     fame: Floats
 
     def weights(self, patience: float, places: NDArray[np.integer]) -> NDArray[np.float32]:
-        """Return trips get rarer by a factor e every `patience` seconds; very short ones are walked, not driven."""
+        """Return how many trips lead from each node to each of the places, up to a factor: a factor e fewer for every
+        `patience` seconds, and few very short ones, which people walk."""
         ratio = self.seconds[places] / np.float32(patience)
         # Relative to the nearest other node, so that small patience does not turn every weight into zero.
         far = ratio / self.fame[places, None].astype(np.float32)
@@ -73,7 +74,7 @@ class Gravity:
         return weights
 
     def origins(self, patience: float) -> NDArray[np.float32]:
-        """Return running sums over the nodes of the chance that a trip to a place comes from there."""
+        """Return for each place the running sum over the nodes of the probability that a trip to it begins there."""
         sums = np.empty(self.seconds.shape, dtype=np.float32)
         for place in range(len(sums)):
             running = np.cumsum(self.weights(patience, np.array([place]))[0], dtype=np.float64)
@@ -81,7 +82,7 @@ class Gravity:
         return sums
 
     def mean_seconds(self, patience: float) -> float:
-        """Return mean travel time of trips to the busiest places on empty roads."""
+        """Return the mean travel time of trips to the busiest places on empty roads."""
         busiest = np.argsort(-self.share)[:BUSIEST]
         weight = self.weights(patience, busiest).astype(np.float64)
         weight *= (self.share[busiest] / np.maximum(weight.sum(axis=1), 1e-300))[:, None]
@@ -98,7 +99,7 @@ class Gravity:
         return self.clamped_patience(target / delay)
 
     def clamped_patience(self, target: float) -> float:
-        """Return the allowed patience that comes closest to `patience`."""
+        """Return the patience, within its limits, with which the mean travel time comes closest to `target`."""
         low, high = LEAST, MOST
         for _ in range(14):
             middle = float(np.sqrt(low * high))
@@ -115,7 +116,8 @@ class Attraction:
 
     @staticmethod
     def around(roads: RoadNetwork, x: Floats, y: Floats, pull: Floats, reach: Floats) -> Attraction:
-        """Return hubs at (x, y) attract in proportion to `pull`, spread over the nodes within about `reach` metres.
+        """Return the weights of hubs at (x, y): each attracts in proportion to `pull` at the nodes within about `reach`
+        metres.
 
         People live where there are streets. Nobody starts or stops on a motorway, except at its ends, where
         traffic from elsewhere enters the map.
@@ -239,7 +241,7 @@ class Traffic:
 def natural_hubs(
     roads: RoadNetwork, rng: np.random.Generator, hubs: int = 14
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return hubs of a given network: where junctions are dense, the densest first; x, y, pull and reach."""
+    """Return the hubs of a network, which are where junctions are dense, the densest first: x, y, pull and reach."""
     side = float(max(np.ptp(roads.x), np.ptp(roads.y), 1.0))
     points = np.c_[roads.x, roads.y]
     crowd = cKDTree(points).query_ball_point(points, 0.05 * side, return_length=True).astype(np.float64)

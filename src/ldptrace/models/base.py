@@ -286,7 +286,7 @@ class LatticeModel(MobilityModel):
 
 
 def read_model(path: str | Path) -> tuple[dict[str, Any], Arrays]:
-    """Return header and arrays of a saved model of any kind."""
+    """Read the header and the arrays of a saved model of any kind."""
     try:
         data = Path(path).read_bytes()
         if not data.startswith(b"PK"):

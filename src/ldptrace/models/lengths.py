@@ -12,7 +12,7 @@ _SHAPES = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 64.0)
 
 
 def length_distribution(estimate: Estimate) -> Floats:
-    """Return Pr(m) for m = 1, 2, ...: negative counts become zero, the rest is normalised (section 5.3)."""
+    """Return Pr(m) for m = 1, 2, ...: negative counts become zero, and the rest is normalised (section 5.3)."""
     kept = np.maximum(estimate.frequencies, 0)
     total = kept.sum()
     return kept / total if total > 0 else smooth_lengths(estimate)
@@ -41,6 +41,6 @@ def smooth_lengths(estimate: Estimate) -> Floats:
 
 
 def length_quantile(estimate: Estimate, k: float = 0.9) -> int:
-    """Return L_k: the smallest length that covers the share k of the users (section 5.4)."""
+    """Return the smallest length that covers the share k of the users: L_k in section 5.4."""
     covered = np.cumsum(smooth_lengths(estimate))
     return int(np.searchsorted(covered, k - 1e-12)) + 1

@@ -36,7 +36,7 @@ class Answers:
     response: Floats | None = None
 
     def expected(self, probabilities: Floats) -> Floats:
-        """Return mean answers under a distribution."""
+        """Return the mean answers under a distribution."""
         return probabilities if self.response is None else self.response @ probabilities
 
 

@@ -367,7 +367,7 @@ def _matched(
 
 
 def _by_direction(hours: Floats, table: Floats, directions: Floats) -> Floats:
-    """Return hours of each direction such that all hours together, and all directions, stay as they were."""
+    """Return the hours of each direction such that the totals of all hours, and of all directions, do not change."""
     parts = np.tile(np.array(PART_OF_HOUR), len(hours) // HOURS)
     joint: Floats = (table / table.sum(axis=1, keepdims=True))[parts].T * hours
     share = directions / directions.sum()
@@ -397,13 +397,13 @@ def _directions(trips: Trajectories, grid: Grid, centre: int) -> Ints:
 
 
 def _edges(pace: Pace) -> Floats:
-    """Return ends of the speed classes in metres per hour, the open ones closed."""
+    """Return the limits of the speed classes in metres per hour; the lowest and highest class get finite limits."""
     inner = [edge(number, pace.slowest) for number in range(pace.classes - 1)]
     return np.array([inner[0] / 2, *inner, inner[-1] * 2**0.25])
 
 
 def _steps(trips: Trajectories, pace: Pace) -> Floats:
-    """Return metres from the point before to every point; the first of a trip has none."""
+    """Return the metres from the point before to each point; 0 for the first point of a trip."""
     steps = np.zeros(trips.points)
     x, y = np.diff(trips.x) * (pace.x_scale / 1000), np.diff(trips.y) * (pace.y_scale / 1000)
     steps[1:] = np.hypot(x, y)

@@ -135,7 +135,7 @@ def move_of(item: int, n: int) -> tuple[int, int]:
 
 
 def _neighbours(cell: int, n: int) -> list[int]:
-    """Return cells one move away, in the order of the directions."""
+    """Return the cells one move away, in the order of the directions."""
     (i, j), steps = divmod(cell, n), zip(DIRECTION_DI, DIRECTION_DJ, strict=True)
     return [(i + di) * n + j + dj for di, dj in steps if 0 <= i + di < n and 0 <= j + dj < n]
 

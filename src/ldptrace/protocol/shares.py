@@ -115,7 +115,7 @@ class Wanted(Record):
         ]
 
     def _names(self, known: list[Question]) -> set[str]:
-        """Return names of the questions that are asked."""
+        """Return the names of the questions that are asked."""
         if self.questions is None:
             return {*self._usual, *(TIME_SHARES if self.time else ())}
         named, possible = list(self.questions), [question.name for question in known]

@@ -165,7 +165,7 @@ def _given(count: int, alpha: float, theta: float, e: float) -> float:
 
 
 def _coins(count: int, heads: int) -> float:
-    """Return at least the probability of `heads` among `count` fair coins (Robbins' bounds of the factorial)."""
+    """Return an upper bound on the probability of `heads` among `count` fair coins, by Robbins' factorials."""
     tails = count - heads
     if tails == 0:
         return math.exp(-count * math.log(2))
@@ -180,7 +180,7 @@ def _coins(count: int, heads: int) -> float:
 
 
 def _rest(weight: float, ratio: float) -> float:
-    """Return at least the sum of this weight and all further ones, which shrink at least by the ratio."""
+    """Return an upper bound on the sum of this weight and all later ones, which shrink at least by the ratio."""
     return weight / (1 - ratio)
 
 

@@ -94,7 +94,7 @@ class Standing(Record):
         return window if 0 <= window <= MAX_WINDOW else -1
 
     def eligible(self, arrivals: Iterable[object], window: int, phase: int, accepted: int) -> list[int]:
-        """Return places of the arrivals (Unix times) that this window may be answered about.
+        """Return which arrivals (Unix times) this window may be answered about, as places in the list.
 
         Intervals of different windows do not overlap, so each arrival belongs to one window at most.
 

@@ -27,7 +27,7 @@ def plan_crs(name: str | None) -> str | None:
 
 
 def millimetres(bounds: Bounds, crs: str | None) -> tuple[int, int]:
-    """Return millimetres of a unit of x and of y: degrees in the middle of the map, or metres.
+    """Return the millimetres of a unit of x and of y: of a degree in the middle of the map, or of a metre.
 
     Where nobody names the coordinates, a map of a few units within the range of degrees is one of degrees: as metres it
     would be smaller than a house.

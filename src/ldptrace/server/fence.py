@@ -54,11 +54,11 @@ class Limits:
         return Limits(min((1 << 30) + 24 * size, 8 << 30), min(60 + (10 * size >> 20), 1800))
 
 
-def drawing(plan: Plan, files: Mapping[str, bytes], limits: Limits | None = None) -> bytes:
+def drawing(plan: Plan, files: Mapping[str, bytes]) -> bytes:
     """Return the drawing of the streets in the files of a road network (`ldptrace.server.streets`)."""
     with tempfile.TemporaryDirectory(prefix="ldptrace-") as folder:
         (Path(folder) / _PLAN).write_text(plan.to_json(), encoding="utf-8")
-        _run(Path(folder), files, limits)
+        _run(Path(folder), files)
         return (Path(folder) / _STREETS).read_bytes()
 
 
@@ -71,7 +71,7 @@ def network(files: Mapping[str, bytes], limits: Limits | None = None) -> RoadNet
         return stored_roads(Path(folder) / _ROADS)
 
 
-def _run(folder: Path, files: Mapping[str, bytes], limits: Limits | None) -> None:
+def _run(folder: Path, files: Mapping[str, bytes], limits: Limits | None = None) -> None:
     """Run the process in its folder, and raise its error."""
     (folder / _FILES).mkdir()
     for name, data in files.items():

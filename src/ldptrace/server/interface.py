@@ -261,7 +261,7 @@ def openapi(operations: Iterable[Operation]) -> Schema:
 
 
 def _content(kind: Content, components: dict[str, Schema]) -> Schema:
-    """Return schemas by media type."""
+    """Return the schemas by media type."""
     if not isinstance(kind, Mapping):
         kind = {"application/octet-stream" if kind is bytes else JSON: kind}
     return {media: {"schema": _schema(one, components)} for media, one in kind.items()}

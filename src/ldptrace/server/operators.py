@@ -170,7 +170,7 @@ async def create_campaign(call: Call) -> Response:
 
 @operation("GET", ONE, scope="read")
 async def operator_campaign(call: Call) -> Overview:
-    """Return counts, rejections and predicted errors."""
+    """Return the counts, rejections and predicted errors of a campaign."""
     return await call.state.read(lambda session: views.overview(session, find(session, call.name)))
 
 
@@ -252,13 +252,13 @@ async def tally(call: Call) -> Response:
 
 @operation("GET", f"{ONE}/estimates", scope="read", problems=(ServerProblem.NOT_ENOUGH_REPORTS,))
 async def estimates(call: Call) -> Estimated:
-    """Return density, flows and lengths with standard errors."""
+    """Return the density, flows and lengths with standard errors."""
     return await call.state.read(lambda session: views.estimated(session, find(session, call.name)))
 
 
 @operation("GET", f"{ONE}/series", scope="read", gives=OverTime, problems=STATES)
 async def series(call: Call) -> Any:
-    """Return estimates over time, one point for each time window with enough reports."""
+    """Return the estimates over time, one point for each time window with enough reports."""
 
     def over_time(session: Session) -> dict[str, Any]:
         # Statistics take a second to load, which a server that only counts need not spend, and nobody waits for.

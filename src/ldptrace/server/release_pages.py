@@ -137,7 +137,7 @@ def _filled(file: str, campaign: Campaign, **values: Any) -> str:
 
 
 def window_lines(card: dict[str, Any]) -> list[str]:
-    """Return lines about a window: its time, how much of the earlier windows is remembered, and what changed."""
+    """Return the lines about a window: its time, how much of the earlier windows is remembered, and what changed."""
     found = card.get("window")
     if found is None:
         return []

@@ -162,7 +162,7 @@ def _run_out(database: Database, campaign: Campaign, now: float) -> None:
 
 
 def due_releases(database: Database) -> list[DueRelease]:
-    """Return releases that were not begun or that failed, for closed windows and for campaigns that closed on
+    """Return the releases that were not begun or that failed, for closed windows and for campaigns that closed on
     schedule."""
     with database.reading() as session:
         windows = session.rows(

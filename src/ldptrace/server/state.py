@@ -98,20 +98,6 @@ class State:
             raise Refused(ServerProblem.UNAUTHORIZED)
         return await self.read(lambda session: holder(session, text.strip()))
 
-    async def operator(self, request: Request, scope: str, campaign: str) -> Token:
-        """Return the token of an operator who may do this."""
-        token = await self.token(request)
-        if not token.allows(scope, campaign):
-            raise Refused(ServerProblem.FORBIDDEN, f"the token allows {token.scope} of {token.campaign}")
-        return token
-
-    @staticmethod
-    async def admit(request: Request, scope: str) -> tuple[State, str, Token]:
-        """Return what requests share, the campaign that this one names, and the token of an operator who may do this
-        to it."""
-        state, name = State.of(request), request.path_params["name"]
-        return state, name, await state.operator(request, scope, name)
-
     def start_release(self, name: str, attempt: str, count: int, number: int | None = None) -> None:
         """Make a release in a separate process, so that the intake of reports does not wait."""
         task = asyncio.create_task(self._release(name, attempt, count, number))
@@ -169,7 +155,7 @@ class State:
                     await self._begin(release, again=release in silent)
 
     async def _abandoned(self) -> list[DueRelease]:
-        """Return releases that were begun and have fallen silent: their server and their worker have both ended."""
+        """Return the releases whose server and worker have both ended."""
         silent = self._listener.silent(await self.read(running_releases), time.monotonic())
         return [DueRelease(one.campaign, number_in(one.number), one.count) for one in silent]
 

@@ -78,9 +78,8 @@ async def stream(
 
 
 def first(trips: list[list[float]], chance: random.Random) -> list[list[float]]:
-    """Return travellers that are already under way, each with its start time as negative seconds. Long trips are more
-    likely than short ones.
-    """
+    """Return the travellers that are already under way, with negative start times. Long trips are more likely than
+    short ones."""
     drawn = chance.choices(trips, weights=[trip[0] for trip in trips], k=MOVING)
     return [[round(-chance.random() * trip[0], 2), *trip] for trip in drawn]
 

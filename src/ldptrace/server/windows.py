@@ -45,8 +45,8 @@ class CountedPlan:
         return begun and first <= now < last
 
     def batch_taken(self, window: int | None) -> tuple[int, int]:
-        """Return from when until when the batch of a window of a shuffled plan is taken; of a window that the plan
-        does not have, never."""
+        """Return from when until when the batch of a window is taken: never, for a window that the shuffled plan does
+        not have."""
         shuffled = self.plan.shuffled
         assert shuffled is not None
         if self.plan.standing is None:

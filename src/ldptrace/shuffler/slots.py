@@ -109,8 +109,8 @@ class Slots:
 
 
 def room(batch: int, size: int) -> int:
-    """Return with how many slots the table of a batch begins. Twice the least number of reports find room without a
-    larger table, unless their slots have more than `MOST_BYTES`.
+    """Return the first number of slots in the table of a batch: room for twice the least number of reports, up to
+    `MOST_BYTES`.
 
     >>> room(2, 121), room(10_000, 121), room(800_000, 224), room(10_000_000, 121)
     (64, 30000, 2400000, 8873899)

@@ -190,7 +190,7 @@ class Store:
             )
 
     def make_codes(self, plan: str, windows: Sequence[int], people: int) -> list[list[str]]:
-        """Return one-time codes, for each person one for each window. The plan's reports then need codes."""
+        """Make one-time codes, for each person one for each window. From then on, the plan's reports need codes."""
         if not 1 <= people * len(windows) <= MAX_CODES:
             raise InputError(
                 f"from 1 to {MAX_CODES:,} codes can be made at once, got {people * len(windows):,}"

@@ -39,8 +39,8 @@ from ldptrace.streams.travellers import Hidden, Shown, Travellers
 
 
 def notes_of(settings: Settings, trips: Trajectories, every: float, span: float, public: Public) -> list[str]:
-    """Return sentences about how often a device answers in a stream of `span` seconds, whom the promise protects, and
-    what is public."""
+    """Return how often a device answers in a stream of `span` seconds, whom the promise protects, and what is public,
+    in sentences."""
     notes = []
     if settings.presence == "hidden":
         answers = max(1, math.ceil(span / every))

@@ -37,7 +37,7 @@ register_url_convertor("window", Window())
 
 
 async def healthz(request: Request) -> Response:
-    """Return the process runs."""
+    """Tell that the process runs."""
     return JsonAnswer({"status": "ok"})
 
 

@@ -106,7 +106,7 @@ class Buildings:
 
 
 def read_buildings(path: str | Path, hours: Mapping[str, tuple[float, float]] | None = None) -> Buildings:
-    """Return buildings of a GeoJSON file (polygons or points) or of a table with coordinates.
+    """Read the buildings of a GeoJSON file (polygons or points) or of a table with coordinates.
 
     The category is the column or property `BLDG_USAGE`, `usage`, `category`, ...; `hours` overrides the
     opening hours of categories by their name in the file or in the tree.
@@ -209,7 +209,7 @@ def _read_geojson(path: Path) -> Raw:
 
 
 def _building(feature: Mapping[str, Any]) -> tuple[float, float, float, str, str] | None:
-    """Return middle, area, usage and name of a feature; None where it has no place."""
+    """Return the middle, area, usage and name of a feature, or None if it has no place."""
     geometry, properties = feature.get("geometry") or {}, feature.get("properties") or {}
     known = {name.lower(): str(value) for name, value in properties.items() if value is not None}
     usage = next((known[name.lower()] for name in USAGE_NAMES if name.lower() in known), "")
@@ -235,7 +235,7 @@ def _outer_rings(geometry: Mapping[str, Any]) -> Iterator[Floats]:
 
 
 def _middle(ring: Floats) -> tuple[float, float, float]:
-    """Return centroid and area of a closed ring (the shoelace formula, near the origin for the sake of rounding)."""
+    """Return the centroid and area of a closed ring, by the shoelace formula relative to its first point."""
     base = ring[0]
     x, y = (ring - base).T
     cross = x[:-1] * y[1:] - x[1:] * y[:-1]
@@ -247,7 +247,7 @@ def _middle(ring: Floats) -> tuple[float, float, float]:
 
 
 def made_up_buildings(rng: np.random.Generator, count: int = 320, size: float = 2400.0) -> Buildings:
-    """Return zones of study, living, sport and works on tilted plots in `size` x `size` metres."""
+    """Generate the buildings of a campus, in zones of study, living, sport and works, in `size` x `size` metres."""
     if count < 2:
         raise InputError(f"a campus needs at least 2 buildings, got {count}")
     seeds, mixes = [], []

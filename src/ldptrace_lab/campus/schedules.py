@@ -63,7 +63,7 @@ class Schedule(NamedTuple):
 
 
 def campus_knowledge(pois: Pois, walk: Floats, wish: Floats, events: int, rng: np.random.Generator) -> Campus:
-    """Return tables for the schedules from the places, the walking times and the wish to go from one to another."""
+    """Make the tables for the schedules from the places, the walking times and the wish to go from one to another."""
     slots = np.argsort(pois.category, kind="stable").astype(np.int32)
     first = np.searchsorted(pois.category[slots], np.arange(len(pois.categories) + 1)).astype(np.int32)
     usages = [usage_of(category) for category in pois.categories]

@@ -127,7 +127,7 @@ def footpaths(x: Floats, y: Floats, tilt: float, rng: np.random.Generator) -> tu
 def _campus(
     pois: Pois, paths: RoadNetwork, trees: Trees, habits: Habits, minutes: float, rng: np.random.Generator
 ) -> Campus:
-    """Return tables for the schedules, with which a walk takes that long on average."""
+    """Make the tables for the schedules such that a walk takes this many minutes on average."""
     walk = travel_seconds(paths, trees, np.arange(len(pois), dtype=np.int32))
     draw = (
         pois.popularity * np.array([usage_of(category).draw for category in pois.categories])[pois.category]

@@ -41,7 +41,7 @@ FAR, ROUNDS = 0.1, 100
 
 
 def deniable(trips: Floats, kappa: float) -> Floats:
-    """Return noisy counts of trips (first cell, last cell) without ends that fewer than kappa trips have.
+    """Return noisy counts of trips (first cell, last cell) without the ends that fewer than kappa trips have.
 
     >>> deniable(np.array([[50.0, 1.0], [2.0, 50.0]]), 10.0).tolist()
     [[50.0, 1.0], [2.0, 50.0]]
@@ -144,7 +144,7 @@ class Features:
 def learn(
     paths: CellPaths, real: Trajectories, curator: TrustedCurator, options: Options | None = None
 ) -> Features:
-    """Return everything that is published of the trajectories, with all of epsilon."""
+    """Return everything that is published about the trajectories; this spends all of epsilon."""
     grid, options = paths.grid, options or Options()
     paths = paths.take(paths.sizes > 0)
     most = 2 * grid.n if options.most_extra is None else options.most_extra
@@ -208,15 +208,13 @@ def _trips(paths: CellPaths, curator: TrustedCurator) -> Floats:
 
 
 def shortest(grid: Grid) -> Ints:
-    """Return moves of the shortest way between each pair of cells."""
+    """Return the number of moves of the shortest way between each pair of cells."""
     i, j = np.divmod(np.arange(grid.cells), grid.n)
     return np.maximum(np.abs(i[:, None] - i), np.abs(j[:, None] - j))
 
 
 def _extras(paths: CellPaths, curator: TrustedCurator, most: int) -> Floats:
-    """Return how many more cells than the shortest way: of three laws the one nearest to the noisy counts, for each
-    length.
-    """
+    """Return by how many cells trips exceed the shortest way: for each length, the law nearest to the noisy counts."""
     ways = shortest(paths.grid)[paths.starts(), paths.ends()]
     extra = np.clip(paths.sizes - 1 - ways, 0, most)
     rows = paths.grid.n
@@ -227,9 +225,8 @@ def _extras(paths: CellPaths, curator: TrustedCurator, most: int) -> Floats:
 
 
 def _nearest_law(counts: Floats) -> Floats:
-    """Return uniform, geometric or Poisson, with the mean of the counts: the one with the least earth mover's
-    distance.
-    """
+    """Return the law (uniform, geometric or Poisson) with the mean of the counts that is nearest in earth mover's
+    distance."""
     k = np.arange(len(counts))
     if counts.sum() <= 0:
         return np.eye(1, len(counts))[0]
@@ -243,9 +240,8 @@ def _nearest_law(counts: Floats) -> Floats:
 
 
 def synthetic(features: Features, count: int, rng: np.random.Generator) -> Trajectories:
-    """Return trips of the published features: ends, a length, a bridge of the chain between them, a point in each
-    cell.
-    """
+    """Draw trips from the published features: ends, a length, a bridge of the chain between the ends, and a point in
+    each cell."""
     paths = _bridged(features, count, rng)
     if features.sensitive is not None:
         paths = shielded(paths, features.sensitive, lambda many: _bridged(features, many, rng))
@@ -253,7 +249,7 @@ def synthetic(features: Features, count: int, rng: np.random.Generator) -> Traje
 
 
 def _bridged(features: Features, count: int, rng: np.random.Generator) -> CellPaths:
-    """Return cell paths of the published features, drawn in blocks."""
+    """Draw cell paths from the published features, in blocks."""
     grid, chain = features.grid, (features.moves, features.targets, features.ahead, features.grid.n)
     trips, extras = np.cumsum(features.trips), np.cumsum(features.extras, axis=1)
     ways, sources = shortest(grid), rng.spawn(max(1, -(-count // (1 << 15))))
@@ -275,7 +271,7 @@ def _bridged(features: Features, count: int, rng: np.random.Generator) -> CellPa
 
 
 def _placed(paths: CellPaths, features: Features, rng: np.random.Generator) -> Trajectories:
-    """Return a uniform point of a part of each cell; a path of one cell has two, as everywhere."""
+    """Draw a uniform point in a part of each cell; a path of one cell gets two points."""
     grid, repeats = paths.grid, np.ones(len(paths.cells), dtype=np.int64)
     repeats[paths.offsets[:-1][paths.sizes == 1]] = 2
     cells = np.repeat(paths.cells, repeats)
@@ -295,7 +291,7 @@ def _placed(paths: CellPaths, features: Features, rng: np.random.Generator) -> T
 
 @kernel
 def _visited_parts(x, y, offsets, lines, sides, first):  # type: ignore[no-untyped-def]
-    """Return the different parts of cut cells that the points of each trajectory are in, and whose they are."""
+    """Return the distinct parts of cells that the points of each trajectory visit, and the number of the trajectory."""
     ox, oy, sx, sy, n = lines
     seen = np.full(first[-1] + sides[-1] * sides[-1], -1, dtype=np.int64)
     items, owners = np.empty(len(x), dtype=np.int64), np.empty(len(x), dtype=np.int64)
@@ -319,9 +315,8 @@ def _visited_parts(x, y, offsets, lines, sides, first):  # type: ignore[no-untyp
 
 @kernel
 def _bridges(first, last, steps, chain, sizes, rng):  # type: ignore[no-untyped-def]
-    """Return each step by the chain, given where the path is to be after how many more; straight on where the chain
-    cannot.
-    """
+    """Draw each step by the chain, given the last cell and the number of steps left; straight on where the chain has no
+    way."""
     moves, targets, ahead, n = chain
     total = 0
     for k in range(len(first)):

@@ -57,7 +57,7 @@ class Tree:
 
 
 def learn(real: Trajectories, grid: Grid, curator: TrustedCurator) -> list[Tree]:
-    """Return all trees, with all of epsilon: a trip is on one grid, so the grids share every histogram."""
+    """Return all trees; this spends all of epsilon. A trip is on one grid, so all grids share each histogram."""
     real = real.take(real.sizes > 0)
     grids = [Grid(grid.bounds, grid.n * FINER**level) for level in range(LEVELS)]
     level = grid_of(real, grids)
@@ -110,7 +110,7 @@ def grid_of(real: Trajectories, grids: list[Grid]) -> Ints:
 def _counted(
     real: Trajectories, mine: np.ndarray[tuple[int], np.dtype[np.bool_]], grid: Grid, first: int
 ) -> list[tuple[Ints, Ints]]:
-    """Return starts, moves and pairs of moves of the trips of one grid, as items, with whose they are."""
+    """Return starts, moves and pairs of moves of the trips on one grid as items, each with the numbers of its trips."""
     who = np.flatnonzero(mine)
     paths = CellPaths.from_trajectories(real.take(who), grid)
     here = first + paths.cells.astype(np.int64)
@@ -136,7 +136,7 @@ def _moves(cells, offsets, n):  # type: ignore[no-untyped-def]
 
 
 def synthetic(trees: list[Tree], count: int, rng: np.random.Generator) -> Trajectories:
-    """Return trips of all grids, each as often as its share says, in random order."""
+    """Draw trips from all grids in proportion to their shares, in random order."""
     many = rng.multinomial(count, [tree.share for tree in trees])
     parts = [_drawn(tree, int(each), rng) for tree, each in zip(trees, many, strict=True)]
     return Trajectories.concat(parts).take(rng.permutation(count))

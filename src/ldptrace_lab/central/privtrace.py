@@ -70,7 +70,7 @@ class Leaves:
         return np.unique((here * self.count + there)[here != there])
 
     def paths(self, real: Trajectories) -> tuple[Ints, Ints]:
-        """Return leaves of each trajectory, every step to one that touches, and where each begins."""
+        """Return the leaves of each trajectory, where each step leads to a leaf that touches, and the offsets."""
         paths = CellPaths.from_trajectories(real, self.fine)
         leaves = self.of_fine[paths.cells]
         owners = np.repeat(np.arange(len(paths)), paths.sizes)
@@ -79,7 +79,7 @@ class Leaves:
         return leaves[kept], np.searchsorted(owners[kept], np.arange(len(paths) + 1))
 
     def points(self, leaves: NDArray[np.int32], offsets: Ints, rng: np.random.Generator) -> Trajectories:
-        """Return a uniform point in each leaf; a path of one leaf has two."""
+        """Draw a uniform point in each leaf; a path of one leaf gets two points."""
         sizes = np.diff(offsets)
         repeats = np.ones(len(leaves), dtype=np.int64)
         repeats[offsets[:-1][sizes == 1]] = 2
@@ -157,7 +157,7 @@ def _adaptive(real: Trajectories, grid: Grid, curator: TrustedCurator) -> Leaves
 def _first_order(
     path: Ints, offsets: Ints, leaves: Leaves, curator: TrustedCurator
 ) -> tuple[Floats, Floats, Floats]:
-    """Return weights of steps, starts and ends; each trajectory's weigh one together."""
+    """Return the weights of steps, starts and ends; those of one trajectory add up to one."""
     sizes, people = np.diff(offsets), np.arange(len(offsets) - 1)
     inner = np.ones(len(path), dtype=bool)
     inner[offsets[:-1]] = False
@@ -193,7 +193,7 @@ def norm_cut(values: Floats) -> Floats:
 def _busy(
     onward: Floats, start: Floats, leave: Floats, rows: Ints, count: int, epsilon: float
 ) -> NDArray[np.bool_]:
-    """Return leaves whose second order is worth its noise."""
+    """Return the leaves whose second order is worth its noise."""
     out = np.bincount(rows, weights=onward, minlength=count)
     most, second = np.zeros(count), np.zeros(count)
     np.maximum.at(most, rows, onward)
@@ -206,7 +206,7 @@ def _busy(
 def _second_order(
     path: Ints, offsets: Ints, leaves: Leaves, begin: Ints, busy: NDArray[np.bool_], curator: TrustedCurator
 ) -> tuple[Ints, Floats]:
-    """Return tables (came from, goes to) of busy leaves, one after the other."""
+    """Return the tables (came from, goes to) of busy leaves, one after the other."""
     wide = np.diff(begin) + 1
     sizes = np.where(busy, wide**2, 0)
     table = np.where(busy, np.concatenate(([0], np.cumsum(sizes)[:-1])), -1)
@@ -230,13 +230,13 @@ def _second_order(
 
 
 def _ways(rows: Ints, to: Ints, count: int) -> Ints:
-    """Return leaves of the shortest way between each pair, both ends counted."""
+    """Return the number of leaves on the shortest way between each pair, both ends included."""
     graph = csr_array((np.ones(len(rows)), (rows, to)), shape=(count, count))
     return shortest_path(graph, unweighted=True).astype(np.int64) + 1
 
 
 def calibrated(start: Floats, leave: Floats, ways: Ints, rounds: int = 30) -> Floats:
-    """Return chances of trips whose weights of 1 / (leaves + 1) add up to the starts and the ends that were counted."""
+    """Return probabilities of trips, such that weights of 1 / (leaves + 1) add up to the counted starts and ends."""
     start, leave = (
         side / side.sum() if side.sum() > 0 else np.full(len(side), 1 / len(side)) for side in (start, leave)
     )
@@ -250,7 +250,7 @@ def calibrated(start: Floats, leave: Floats, ways: Ints, rounds: int = 30) -> Fl
 
 
 def synthetic(features: Features, count: int, rng: np.random.Generator) -> Trajectories:
-    """Return trips: two ends of the calibrated table, then the chain from the first, until it ends.
+    """Draw trips: two ends from the calibrated table, then steps of the chain from the first end until it stops.
 
     Noise can leave two leaves whose only ways lead to each other; walks that are caught there are drawn anew.
     """
@@ -280,7 +280,7 @@ def _walked(features: Features, count: int, rng: np.random.Generator) -> tuple[N
 
 @kernel
 def _walks(first, way, once, twice, sizes, rng):  # type: ignore[no-untyped-def]
-    """Return walks by the chains of first and of second order."""
+    """Draw walks by the chains of first and second order."""
     (begin, to, onward, leave), (table, second) = once, twice
     cells = np.empty(16 * len(first) + LONGEST, dtype=np.int32)
     filled = 0

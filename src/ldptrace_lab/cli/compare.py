@@ -159,7 +159,7 @@ def parse_epsilons(text: str) -> tuple[float, ...]:
 
 
 def whole(text: str) -> int:
-    """Return cells per side."""
+    """Parse a number of cells per side."""
     from ldptrace.protocol.grid import checked_cells
 
     return checked_cells(int(text) if text.isdecimal() else text)  # type: ignore[arg-type]

@@ -99,7 +99,7 @@ def compare(
 def _outcomes(
     wanted: Sequence[tuple[Question, RunKey]], folder: Path, jobs: int
 ) -> Iterable[tuple[Question, RunKey, RunResult | LdptraceError]]:
-    """Return runs as they come in. What a method refuses is an outcome, too."""
+    """Yield the runs as they end. The error of a method that refuses is an outcome too."""
     if jobs == 1:
         for question, key in wanted:
             try:
@@ -125,7 +125,7 @@ def _rows(
     epsilon: float | None,
     found: dict[tuple[Question, RunKey], RunResult],
 ) -> list[Row]:
-    """Return means and spreads of what the seeds have; metrics that do not apply are omitted."""
+    """Return the mean and spread over the seeds for each metric that applies."""
     results = [
         result
         for (other, key), result in found.items()

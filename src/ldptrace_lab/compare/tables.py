@@ -141,7 +141,7 @@ def _part(row: Row) -> str:
 
 
 def _short(value: float) -> str:
-    """Return four decimals, without the zero in front."""
+    """Return the number with four decimals, without the zero in front."""
     text = f"{value:.4f}" if abs(value) < 10 else f"{value:.1f}"
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 

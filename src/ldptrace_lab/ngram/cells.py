@@ -67,7 +67,7 @@ class Ngram:
             raise InputError(f"longest must be a whole number of cells from 1, got {self.longest!r}")
 
     def distances(self) -> NDArray[np.int64]:
-        """Return distance between the centres of two cells that are `i` columns and `j` rows apart, at [i, j]."""
+        """Return the distance between the centres of two cells that are `i` columns and `j` rows apart, at [i, j]."""
         n = self.grid.n
         width, height = self.grid.step if self.metric == "plane" else (1.0, 1.0)
         apart = np.hypot(np.arange(n)[:, None] * width, np.arange(n)[None, :] * height)
@@ -98,7 +98,7 @@ class Ngram:
         return cells
 
     def _resized(self, paths: CellPaths, rng: np.random.Generator) -> CellPaths:
-        """Return paths of the lengths that randomized response says."""
+        """Return the paths with lengths drawn by randomized response."""
         longest = self.longest or 3 * self.grid.n
         sizes = randomized_sizes(paths.sizes, longest, self.length_share * self.epsilon, rng)
         positions, offsets = stretched(paths.offsets, sizes)
@@ -107,7 +107,7 @@ class Ngram:
 
 
 def without_repeats(cells: NDArray[np.int32], like: CellPaths) -> CellPaths:
-    """Return paths cut as `like` is, without cells that repeat the one before."""
+    """Return the paths of these cells, cut as `like` is, without cells that repeat the cell before."""
     kept = np.ones(len(cells), dtype=bool)
     kept[1:] = cells[1:] != cells[:-1]
     kept[like.offsets[:-1][like.sizes > 0]] = True
@@ -117,7 +117,7 @@ def without_repeats(cells: NDArray[np.int32], like: CellPaths) -> CellPaths:
 
 @kernel
 def draw_grams(cells, offsets, distances, n, stay, epsilon, rng, drawn):  # type: ignore[no-untyped-def]
-    """Return the n-grams of the paths through the exponential mechanism; row p of `drawn` gets the draws of cell p.
+    """Draw the n-grams of the paths by the exponential mechanism; row p of `drawn` gets the draws of cell p.
 
     A window of `order` positions slides from before the first cell to behind the last one; where it hangs
     over, the gram is shorter. So each cell is drawn exactly `order` times, by l + order - 1 draws that share
@@ -145,7 +145,7 @@ def draw_grams(cells, offsets, distances, n, stay, epsilon, rng, drawn):  # type
 
 @kernel
 def _draw(true, weight, n, stay, rng, sums, drawn, column):  # type: ignore[no-untyped-def]
-    """Return one gram, without listing grams: backward sums over the positions, then forward draws.
+    """Draw one n-gram without listing all of them: backward sums over the positions, then forward draws.
 
     `sums[p, x]` is the weight of all ways to go on from cell x at position p. Position p fills column
     `column + p` of its row, so that the draws of one cell lie side by side.

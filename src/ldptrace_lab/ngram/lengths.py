@@ -11,7 +11,8 @@ Sizes = NDArray[np.int64]
 
 
 def randomized_sizes(sizes: Sizes, longest: int, epsilon: float, rng: np.random.Generator) -> Sizes:
-    """Return the size s 1..longest through randomized response; what is shorter or longer counts as the nearest.
+    """Draw sizes from 1 to `longest` by randomized response; a smaller or larger true size counts as the nearest of
+    them.
 
     >>> randomized_sizes(np.array([0, 3, 9]), 5, 1e9, np.random.default_rng(1)).tolist()
     [1, 3, 5]
@@ -23,7 +24,7 @@ def randomized_sizes(sizes: Sizes, longest: int, epsilon: float, rng: np.random.
 
 
 def stretched(offsets: Sizes, sizes: Sizes) -> tuple[Sizes, Sizes]:
-    """Return positions to take from ragged values so that they have new sizes, and the new offsets.
+    """Return which values to take so that the parts of a ragged array get new sizes, and the new offsets.
 
     Each new position takes the old one at the same share of the way, so some repeat or are left out. A part
     that was empty takes the position just behind all values: put there what it should count as.

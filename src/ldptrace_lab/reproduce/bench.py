@@ -75,7 +75,7 @@ class Bench:
         return values
 
     def _attacks(self, cell: Cell, data: DataSet, real: Trajectories) -> dict[str, float]:
-        """Return resilience of both attacks for each kappa."""
+        """Return the resilience to both attacks for each kappa."""
         grid = Grid(data.bounds, cell.grid)
         attacks = self._keep(
             ("attacks", cell.data, cell.users, cell.grid),

@@ -42,7 +42,7 @@ def noisy_statistics(paths: CellPaths, epsilon: float, rng: np.random.Generator)
 
 
 def _sensitivity(question: Question) -> float:
-    """Return most that another trajectory in the place of one user's changes the counts, in the sum over items."""
+    """Return by how much the replacement of one trajectory changes the counts at most, summed over the items."""
     return 2.0 * question.capacity
 
 

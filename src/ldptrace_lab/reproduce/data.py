@@ -93,7 +93,7 @@ class DataSet:
         return float(np.median(positive)) if len(positive) else INTERVAL
 
     def guideline(self, epsilon: float, lam: float = 2.5) -> int:
-        """Return N by eq. 16 for this set."""
+        """Return the number N of cells per side for this set by the guideline of the paper (eq. 16)."""
         points = max(self.trajectories.points / max(len(self.trajectories), 1), 1.0)
         return granularity(len(self.trajectories), points, self.interval, epsilon, lam)
 

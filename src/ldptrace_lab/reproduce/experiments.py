@@ -246,7 +246,7 @@ def _granularity_points(setup: Setup) -> list[Point]:
 
 
 def _at_default_grid(setup: Setup) -> list[Row]:
-    """Return printed query errors, at the grid of each set."""
+    """Return the printed query errors, at the grid of each set."""
     grids = [float(data.grid) for data in setup.sets]
     return [
         row
@@ -396,7 +396,7 @@ def _attacks_points(setup: Setup) -> list[Point]:
 
 
 def _attacks_published(setup: Setup) -> list[Row]:
-    """Return printed resilience to the attacks: of one set, the same for every kappa."""
+    """Return the printed resilience to the attacks, which is the same for every kappa."""
     return [
         Row.printed(data.title, published.LDPTRACE, float(kappa), attack, value)
         for data in setup.sets

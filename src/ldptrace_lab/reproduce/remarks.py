@@ -17,7 +17,7 @@ WHY = (
 
 
 def remarks(name: str, rows: Sequence[Row]) -> list[str]:
-    """Return sentences for one experiment."""
+    """Return what the rows of an experiment show, in sentences."""
     return _REMARKS[name](rows) if name in _REMARKS else []
 
 

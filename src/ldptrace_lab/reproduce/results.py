@@ -133,7 +133,7 @@ class Row:
 
     @staticmethod
     def measured(data: str, method: str, x: float, metric: str, values: Sequence[float]) -> Row:
-        """Return mean and spread of the repeats; NaN among them is kept, it means that something is undefined.
+        """Return the mean and spread of the repeats; a NaN among them gives NaN, because the metric is undefined.
 
         >>> Row.measured("a", "b", 1.0, "c", [1.0, 3.0]).std
         1.4142135623730951
@@ -165,7 +165,7 @@ def to_plain(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def from_plain(records: Sequence[dict[str, Any]]) -> list[Row]:
-    """Return rows as `to_plain` wrote them.
+    """Return the rows that `to_plain` wrote.
 
     >>> from_plain(to_plain([Row.printed("a", "b", 1.0, "c", 2.0)]))[0].mean
     2.0

@@ -42,11 +42,12 @@ class Population:
         self._asked = np.full(people, -settings.window, dtype=np.int64)
 
     def free(self, owners: Ints, tick: int) -> Ints:
-        """Return places of those who may be asked."""
+        """Return the positions of the people who may be asked."""
         return np.flatnonzero(tick - self._asked[owners] >= self.settings.window)
 
     def report(self, items: Ints, owners: Ints, tick: int, count: int) -> tuple[Floats, int]:
-        """Return frequencies of the items from a random choice of those who may be asked, and how many they are."""
+        """Ask a random choice of the people who may be asked; return the frequencies of their items, and how many they
+        are."""
         free = self.free(owners, tick)
         chosen = self.rng.choice(free, min(count, len(free)), replace=False) if len(free) else free
         self._asked[owners[chosen]] = tick
@@ -59,8 +60,8 @@ class Population:
 
 
 def oue_frequencies(items: Ints, states: States, epsilon: float, rng: np.random.Generator) -> Floats:
-    """Return frequencies by OUE of people who each report one item; not below zero, as the published program has
-    them.
+    """Estimate frequencies by OUE from people who each report one item; negative ones become 0, as in the published
+    program.
 
     The reports are drawn as sums: a named item's bit is kept with 1/2, others' are set with 1/(e^eps + 1).
     """
@@ -110,7 +111,7 @@ class States:
         return np.concatenate([self.targets.ravel() >= 0, np.ones(2 * self.cells, dtype=bool)])
 
     def split(self, values: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return ways, entrances and quits of a vector of items."""
+        """Split a vector of items into ways, entrances and exits."""
         ways, enter, leave = np.split(values, [WAYS * self.cells, (WAYS + 1) * self.cells])
         return ways.reshape(self.cells, WAYS), enter, leave
 

@@ -79,7 +79,8 @@ def _pulled(step, near, out):  # type: ignore[no-untyped-def]
 
 @kernel(fastmath=True)
 def forward_pass(start, move, step, end, shift, forward, scale, sums):  # type: ignore[no-untyped-def]
-    """Return sums over all beginnings with k moves; `sums[k]` over all paths with k moves, given the scales."""
+    """Compute the sums over all beginnings with k moves (`forward`, scaled by `scale`); `sums[k]` gets the sum over all
+    paths with k moves."""
     positions, groups, _, cells = forward.shape
     mixed = np.empty(cells)
     alone = 0.0
@@ -113,7 +114,7 @@ def forward_pass(start, move, step, end, shift, forward, scale, sums):  # type: 
 
 @kernel(fastmath=True)
 def backward_pass(step, end, shift, scale, weight, backward):  # type: ignore[no-untyped-def]
-    """Return sums over all endings after the k-th move; a path that ends with k moves counts with `weight[k]`."""
+    """Compute the sums over all endings after the k-th move; paths with k moves in all have the weight `weight[k]`."""
     positions, groups, _, cells = backward.shape
     near = np.empty((8, cells))
     for k in range(positions - 1, 0, -1):
@@ -134,9 +135,8 @@ def backward_pass(step, end, shift, scale, weight, backward):  # type: ignore[no
 
 @kernel(fastmath=True)
 def expected_pass(step, end, shift, scale, weight, forward, backward, first, moves, ends, bends):  # type: ignore[no-untyped-def]
-    """Return expected first moves, moves by the cell they arrive at, last cells by group, and bends where there is
-    room.
-    """
+    """Add up the expected first moves, moves by the cell they arrive at, last cells by group, and bends if their array
+    is not empty."""
     positions, groups, _, cells = forward.shape
     near = np.empty((8, cells), forward.dtype)
     for k in range(1, positions):
@@ -204,7 +204,7 @@ def counted_backward_pass(  # type: ignore[no-untyped-def]
     step, end, shift, forward, scale, weight, backward, counted, centre, counted_step, at_end,
     first, moves, ends, bends,
 ):  # fmt: skip
-    """Return how features go together with the direction: covariances at fixed numbers of moves, weighted.
+    """Add up the weighted covariances of the features with the direction, at fixed numbers of moves.
 
     Endings are counted as often as the direction says, less `centre`. Results are as those of `expected_pass`.
     """
@@ -259,7 +259,7 @@ def counted_backward_pass(  # type: ignore[no-untyped-def]
 
 @kernel(fastmath=True)
 def way_back_pass(step, shift, scale, forward, backward, once, twice):  # type: ignore[no-untyped-def]
-    """Return each state with the step back right after it (`once`), and with the step again after that (`twice`)."""
+    """Sum how often the step back follows each state at once (`once`), and the same step again after it (`twice`)."""
     positions, groups, _, cells = forward.shape
     for k in range(1, positions - 1):
         for g in range(groups):
@@ -279,7 +279,7 @@ def way_back_pass(step, shift, scale, forward, backward, once, twice):  # type: 
 
 @kernel(fastmath=True)
 def last_cells(start, move, step, end, shift, scale, weight, ends):  # type: ignore[no-untyped-def]
-    """Return where paths end that begin as `start` says: any real numbers, their sum over all cells weighted."""
+    """Add up the last cells of paths whose first cells have the weights `start`, which may be any real numbers."""
     cells = len(start)
     here, there, mixed = np.empty((8, cells)), np.empty((8, cells)), np.empty(cells)
     for k in range(1, len(scale)):

@@ -91,7 +91,7 @@ def whole(name: str, value: object, low: int, high: int) -> None:
 
 
 def move_items(path: Sequence[int], n: int) -> list[int]:
-    """Return item numbers of the path's moves, in order."""
+    """Return the item numbers of the path's moves, in order."""
     return [move_item(here, there, n) for here, there in pairwise(path)]
 
 

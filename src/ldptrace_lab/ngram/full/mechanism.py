@@ -76,7 +76,7 @@ class NgramFull:
         return Visits(poi, step.astype(np.float64) * (60 * self.regions.knowledge.step), offsets)
 
     def true_regions(self, visits: Visits) -> tuple[Ints, Sizes]:
-        """Return region of each visit; visits beyond what a day has room for are left out."""
+        """Return the region of each visit; visits beyond what a day has room for are omitted."""
         if len(visits.poi) and not 0 <= visits.poi.min() <= visits.poi.max() < len(self.regions.pois):
             raise InputError(f"visits must name places from 0 to {len(self.regions.pois) - 1}")
         sizes = np.minimum(np.diff(visits.offsets), self.most_visits)

@@ -121,7 +121,7 @@ def _choices(world, region, pool):  # type: ignore[no-untyped-def]
 
 @kernel
 def _window(world, region, m, widen):  # type: ignore[no-untyped-def]
-    """Return steps [from, to) in which a member of a region may be visited, before looking at opening hours."""
+    """Return the steps [first, end) in which a place of a region may be visited, regardless of opening hours."""
     if region < 0:
         return 0, world.open.shape[1]
     at = world.offsets[region] + m
@@ -138,14 +138,15 @@ def _admits(world, region, place, s, widen):  # type: ignore[no-untyped-def]
 
 @kernel
 def _steps_between(world, a, b):  # type: ignore[no-untyped-def]
-    """Return steps that it takes to get from one place to another, at least one."""
+    """Return the number of steps that it takes to get from one place to another, at least one."""
     dx, dy = world.x[a] - world.x[b], world.y[a] - world.y[b]
     return max(1, int(np.ceil(np.sqrt(dx * dx + dy * dy) / world.metres_per_step)))
 
 
 @kernel
 def _forward(world, regions, widen, pool, ways):  # type: ignore[no-untyped-def]
-    """Return ways[i, m, s]: weight of all beginnings that are at member m of region i at step s or before.
+    """Compute ways[i, m, s], the weight of all beginnings that reach place m of region i at step s or before; return
+    whether there are any.
 
     Cumulative over steps, so that "left early enough" is one look-up. False when nothing is feasible.
     """

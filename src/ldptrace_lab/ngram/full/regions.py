@@ -47,7 +47,7 @@ def common_ancestor(nodes: Iterable[Node]) -> Node:
 
 
 def tree_distances(nodes: Sequence[Node]) -> NDArray[np.float64]:
-    """Return edges between any two nodes.
+    """Return the number of edges between any two nodes of the tree.
 
     >>> tree_distances([("food", "cafe"), ("food",), ("study", "library")])[0].tolist()
     [0.0, 1.0, 4.0]
@@ -250,7 +250,7 @@ def _metres(pois: Pois) -> tuple[Floats, Floats]:
 def _merged(
     pois: Pois, settings: Knowledge, x: Floats, y: Floats, slots: NDArray[np.bool_]
 ) -> tuple[Ints, int]:
-    """Return region of each open slot (place, interval), and their number.
+    """Return the region of each open slot (place, interval), and the number of regions.
 
     Level after level the slots that are left are put together by coarser and coarser keys; a group that has
     enough places becomes a region. What is left at the top joins the last region, the coarsest.
