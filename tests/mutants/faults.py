@@ -345,7 +345,7 @@ SERVERS = [
     Fault("server: a closed window takes more", _COUNTING, "    if not round_.open:\n", "    if not round_.open and round_.window is None:\n", f"{SERVER}/test_windows.py"),
     Fault("server: ids of closed windows stay", f"{_SERVER}/standing.py", '            session.run("DELETE FROM fresh WHERE round = ?", key)\n', "", f"{SERVER}/test_windows.py"),
     Fault("server: a published campaign is set back", f"{_SERVER}/backups.py", "    if not published <= {", "    if not published <= published | {", f"{SERVER}/test_backups.py"),
-    Fault("server: a backup forgets the newest ids", f"{_SERVER}/backups.py", '    "fresh": ("round", "number", "ids"),\n', "", f"{SERVER}/test_backups.py"),
+    Fault("server: a backup forgets the newest ids", f"{_SERVER}/backups.py", '(*OF_ROUND, "ids")', '("tallies", "ids")', f"{SERVER}/test_backups.py"),
     Fault("tally: of another round", _TALLY, "if (self.plan_id, self.round) != (other.plan_id, other.round):", "if self.plan_id != other.plan_id:", TALLY),
     Fault("estimates: a tally of another round", _ESTIMATES, "(plan.id, *plan.ancestors[tally.round :])", "(plan.id, *plan.ancestors)", TALLY),
     Fault("estimates: debiased by users", _ESTIMATES, "frequencies = channel.debias(counts, reports) / users", "frequencies = channel.debias(counts, users) / users", TALLY),
@@ -439,12 +439,13 @@ CLIENT = [
 ]  # fmt: skip
 
 _STORE, STORE = "src/ldptrace/shuffler/store.py", "tests/shuffler/test_store.py"
-HISTORIES = "tests/shuffler/test_histories.py"
 _BATCHES, BATCHES = f"{_SERVER}/batches.py", f"{SERVER}/test_batches.py"
 SHUFFLERS = [
     Fault("shuffler: small batches are sent", _STORE, "enough = batch.reports >= served.batch", "enough = True", STORE),
-    Fault("shuffler: a closed batch takes reports", _STORE, "        if state != OPEN:\n            return None\n", "", STORE),
-    Fault("shuffler: a storage that was set back goes on", _STORE, 'if found["identity"] != identity:', "if False:", HISTORIES),
+    Fault("shuffler: a closed batch takes reports", _STORE, " if state == OPEN else None\n", "\n", STORE),
+    Fault("shuffler: a storage that was set back goes on", _STORE, "        if was_set_back:\n", "        if False:\n", STORE),
+    Fault("shuffler: a storage that was set back while it runs goes on", _STORE, "                    if not self._agrees(session, self.witness):\n", "                    if False:\n", STORE),
+    Fault("shuffler: a copied witness is the witness", "src/ldptrace/shuffler/witness.py", "name if self._apart else", "name if True else", STORE),
     Fault("shuffler: windows from before a restore are served", _STORE, "served.open(one.window, now) and not begun", "served.open(one.window, now)", STORE),
     Fault("shuffler: any window is open", "src/ldptrace/shuffler/served.py", "return first <= now < last", "return True", "tests/shuffler/test_served.py"),
     Fault("shuffler: the order of the storage is sent", _STORE, "        secrets.SystemRandom().shuffle(places)\n", "", STORE),
