@@ -1,14 +1,16 @@
 """One person's records change one report and nothing else: not the plan, the layout, the promise, or anybody's answers.
 
 Two sets of people differ in the records of one person. Everything that is published is made twice, with the same random
-numbers, and with tallies that are the same whatever the devices would answer. Then all of it must be equal, but for one
-row in the table of what devices know of their trips. An error publishes nothing, so either set may be refused.
+numbers, and with tallies that are the same whatever the devices would answer. Then all of it must be equal, also what
+is asked in later rounds and steps, and whom; only in the table of what devices know of their trips, one row of each
+round may differ. An error publishes nothing, so either set may be refused.
 """
 
 from __future__ import annotations
 
 import importlib
 import json
+import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -307,24 +309,45 @@ def _rows_of(trips: Trips) -> Iterator[tuple[Any, ...]]:
         yield cells, times, counts
 
 
+@dataclass
+class Rounds:
+    """What devices know of their trips in each round of a plan, or step of a stream, and what each round asks."""
+
+    tables: list[Table] = field(default_factory=list)
+    asked: list[tuple[str, int]] = field(default_factory=list)
+    collections: list[Any] = field(default_factory=list)
+
+    def table_of(self, collection: Any) -> Table:
+        if not any(one is collection for one in self.collections):
+            self.collections.append(collection)
+            self.asked.append((collection.plan.id, collection.round))
+            self.tables.append(Counter())
+        return self.tables[[one is collection for one in self.collections].index(True)]
+
+    def begin(self) -> None:
+        self.tables, self.asked, self.collections = [], [], []
+
+
 @pytest.fixture
-def devices(monkeypatch: pytest.MonkeyPatch) -> Table:
-    """The table of what devices know of their trips; and tallies are those of devices that answer null."""
-    table: Table = Counter()
-    whole = collect.Collection.of_trips
+def devices(monkeypatch: pytest.MonkeyPatch) -> Rounds:
+    """What the devices know and are asked. Their reports are random, and the same whatever they know."""
+    rounds, whole, lock = Rounds(), collect.Collection.of_trips, threading.Lock()
 
     def looked(self: Any, trips: Trips, number: int) -> Tally:
-        table.update(_rows_of(trips))
+        with lock:
+            rounds.table_of(self).update(_rows_of(trips))
         return whole(self, trips, number)
 
     tally_of = collect.tally_of
 
     def deaf(randomizer: Any, rows: Any, rng: Any, mode: Any) -> Any:
-        return tally_of(randomizer, np.full_like(rows, -1), np.random.default_rng(1), mode)
+        items = np.full_like(rows, -1)
+        items[:, 0] = np.arange(len(rows)) % randomizer.domain
+        return tally_of(randomizer, items, np.random.default_rng(1), mode)
 
     monkeypatch.setattr(collect.Collection, "of_trips", looked)
     monkeypatch.setattr(collect, "tally_of", deaf)
-    return table
+    return rounds
 
 
 @dataclass(frozen=True)
@@ -332,7 +355,7 @@ class Public:
     """What everybody sees, and what the devices know."""
 
     said: dict[str, Any]
-    table: Table
+    tables: list[Table]
 
 
 def published(trips: Trajectories) -> dict[str, Any]:
@@ -344,32 +367,35 @@ def published(trips: Trajectories) -> dict[str, Any]:
     return said
 
 
-Face = Callable[[Any, Table], Public]
+Face = Callable[[Any, Rounds], Public]
 
 
 def synthesized(**options: Any) -> Face:
     running = options.pop("running", None)
 
-    def face(source: Any, table: Table) -> Public:
-        table.clear()
+    def face(source: Any, rounds: Rounds) -> Public:
+        rounds.begin()
         given = {"bounds": BOUNDS, "grid": 2, "seed": 1, "sample_seed": 1} | options
         done = run(source, Settings.of(3.0, **given), running=running)
         said = published(done.trajectories)
-        return Public(said | {"users": done.users, "count": done.count}, Counter(table))
+        return Public(said | {"users": done.users, "count": done.count, "asked": rounds.asked}, rounds.tables)
 
     return face
 
 
 def streamed(**options: Any) -> Face:
-    def face(source: Any, table: Table) -> Public:
-        table.clear()
+    def face(source: Any, rounds: Rounds) -> Public:
+        rounds.begin()
         told: list[str] = []
         given = {"start": DATE, "end": DATE + 6000.0, "step": 2000.0, "grid": 2, "seed": 1} | options
         done = stream(
             source, 3.0, bounds=BOUNDS, settings=StreamSettings(tick=200.0, **given), live=told.append
         )
         steps = [replace(step, seconds=0.0) for step in done.steps]
-        return Public(published(done.trajectories) | {"told": told, "steps": steps}, Counter(table))
+        return Public(
+            published(done.trajectories) | {"told": told, "steps": steps, "asked": rounds.asked},
+            rounds.tables,
+        )
 
     return face
 
@@ -378,7 +404,7 @@ def compared(
     face: Face,
     write: Callable[[list[Person], Path], Any],
     folder: Path,
-    table: Table,
+    rounds: Rounds,
     whose: int,
     change: Change,
 ) -> bool:
@@ -390,7 +416,7 @@ def compared(
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found.append(face(write(each, folder), table))
+                found.append(face(write(each, folder), rounds))
         except InputError:
             # Nothing is published.
             continue
@@ -398,12 +424,13 @@ def compared(
         return False
     one, two = found
     assert two.said == one.said
-    assert sum(one.table.values()) == sum(two.table.values())
-    assert sum((one.table - two.table).values()) <= 1
+    for before, after in zip(one.tables, two.tables, strict=True):
+        assert sum(before.values()) == sum(after.values())
+        assert sum((before - after).values()) <= 1
     return True
 
 
-def _tried(face: Face, name: str, folder: Path, table: Table, most: int = 6) -> None:
+def _tried(face: Face, name: str, folder: Path, rounds: Rounds, most: int = 6) -> None:
     @given(st.sampled_from([0, 1, PEOPLE - 1]), st.sampled_from(sorted(CHANGES)))
     @example(0, "no times")
     @example(PEOPLE - 1, "times of the day")
@@ -411,23 +438,23 @@ def _tried(face: Face, name: str, folder: Path, table: Table, most: int = 6) -> 
     @example(1, "no degrees")
     @settings(max_examples=most, deadline=None, suppress_health_check=list(HealthCheck))
     def tried(whose: int, change: str) -> None:
-        compared(face, FILES[name], folder, table, whose, CHANGES[change])
+        compared(face, FILES[name], folder, rounds, whose, CHANGES[change])
 
     tried()
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_synthesize(name: str, tmp_path: Path, devices: Table) -> None:
+def test_synthesize(name: str, tmp_path: Path, devices: Rounds) -> None:
     _tried(synthesized(timezone="Asia/Tokyo"), name, tmp_path, devices)
 
 
 @pytest.mark.parametrize("name", ["csv", "lists", "points"])
-def test_synthesize_in_batches(name: str, tmp_path: Path, devices: Table) -> None:
+def test_synthesize_in_batches(name: str, tmp_path: Path, devices: Rounds) -> None:
     _tried(synthesized(running=Running(memory="1K", batches=True)), name, tmp_path, devices, 3)
 
 
 @pytest.mark.parametrize("change", ["properties", "none"])
-def test_one_property_does_not_say_whose_all_trips_are(change: str, tmp_path: Path, devices: Table) -> None:
+def test_one_property_does_not_say_whose_all_trips_are(change: str, tmp_path: Path, devices: Rounds) -> None:
     people = [somebody(number) for number in range(PEOPLE)]
     if change == "none":
         assert synthesized()(geojson_of(people, tmp_path), devices).said["provenance"]["unit"] == "trajectory"
@@ -441,13 +468,13 @@ def test_one_property_does_not_say_whose_all_trips_are(change: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", ["csv", "lists"])
-def test_synthesize_for_each_trip(name: str, tmp_path: Path, devices: Table) -> None:
+def test_synthesize_for_each_trip(name: str, tmp_path: Path, devices: Rounds) -> None:
     _tried(synthesized(unit="trip", outside="clamp", week=True), name, tmp_path, devices, 3)
 
 
 @pytest.mark.parametrize("name", ["csv", "lists", "points"])
 @pytest.mark.parametrize("batches", [False, True])
-def test_a_user_with_any_number_of_trips(name: str, batches: bool, tmp_path: Path, devices: Table) -> None:
+def test_a_user_with_any_number_of_trips(name: str, batches: bool, tmp_path: Path, devices: Rounds) -> None:
     """The others have one trip each, so that it does not matter how many random numbers the choice of a trip takes."""
     face = synthesized(running=Running(batches=batches))
     for trips in (((), ()), ((), ((1, 1, DATE), (2, 2, None)), ((3, 3, 60.0),))):
@@ -458,11 +485,30 @@ def test_a_user_with_any_number_of_trips(name: str, batches: bool, tmp_path: Pat
 
 @pytest.mark.parametrize("name", ["csv", "lists", "gpx", "geojson"])
 @pytest.mark.parametrize("every", [None, "30min"])
-def test_stream(name: str, every: str | None, tmp_path: Path, devices: Table) -> None:
+def test_stream(name: str, every: str | None, tmp_path: Path, devices: Rounds) -> None:
     _tried(streamed(every=every), name, tmp_path, devices, 3)
 
 
-def test_a_stream_whose_period_is_not_given_says_so(tmp_path: Path, devices: Table) -> None:
+@pytest.mark.parametrize("method", ["paper", "randsyn", "combtran", "noadapt"])
+def test_later_rounds(method: str, tmp_path: Path, devices: Rounds) -> None:
+    """The second round counts trips up to the length that the first round found."""
+    _tried(synthesized(method=method), "lists", tmp_path, devices, 3)
+    assert [number for _, number in devices.asked] == [0, 1]
+
+
+def test_the_grid_that_a_pilot_chooses(tmp_path: Path, devices: Rounds) -> None:
+    _tried(synthesized(grid="auto", pilot=0.5), "lists", tmp_path, devices, 3)
+    assert len({plan for plan, _ in devices.asked}) == 2
+
+
+@pytest.mark.parametrize("step", [200.0, 1000.0])
+def test_every_step_of_a_stream(step: float, tmp_path: Path, devices: Rounds) -> None:
+    """In short steps few devices answer, or none."""
+    _tried(streamed(step=step, every="40min"), "lists", tmp_path, devices, 3)
+    assert len(devices.tables) > 5
+
+
+def test_a_stream_whose_period_is_not_given_says_so(tmp_path: Path, devices: Rounds) -> None:
     people = [somebody(number) for number in range(PEOPLE)]
     found = streamed(start=None)(lists_of(people, tmp_path), devices)
     assert "--start" in found.said["provenance"]["leaks"]
