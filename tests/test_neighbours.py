@@ -492,7 +492,7 @@ def test_stream(name: str, every: str | None, tmp_path: Path, devices: Rounds) -
 @pytest.mark.parametrize("method", ["paper", "randsyn", "combtran", "noadapt"])
 def test_later_rounds(method: str, tmp_path: Path, devices: Rounds) -> None:
     """The second round counts trips up to the length that the first round found."""
-    _tried(synthesized(method=method), "lists", tmp_path, devices, 3)
+    _tried(synthesized(method=method), "memory", tmp_path, devices, 3)
     assert [number for _, number in devices.asked] == [0, 1]
 
 
