@@ -155,7 +155,7 @@ def verdict(fault: Fault, copy: Path, noticed: dict[str, str]) -> str:
 
 
 def red(fault: Fault, copy: Path, noticed: dict[str, str]) -> bool | None:
-    """Return whether the tests that are named for this fault fail, and not for want of them; None if they do not end."""
+    """Return whether the tests that are named for this fault fail; None if they do not end."""
     said = copy.with_suffix(".txt")
     if not fault.tests:
         status = _node(copy, said)
