@@ -222,6 +222,8 @@ class World:
         self.database: Database | None = None
         self.store: Store | None = None
         self.put_faults: list[str] = []
+        # Messages that are still on their way; whoever sent them has given up.
+        self.late: list[Callable[[], object]] = []
         # (window, sealed reports) of all that left the shuffler, and (time, window, bytes).
         self.left: list[tuple[int, frozenset[bytes]]] = []
         self.seen: list[tuple[float, str, int]] = []
@@ -258,6 +260,9 @@ class World:
         code = self.codes[device][window] if self.codes else ""
         if fault == "lost":
             return
+        if fault == "late":
+            self.late.append(lambda: self.send(device, window, "unanswered"))
+            return
         answer = self.shuffler.call(
             lambda app: _post(app, self.plan.id, window, body, code), 1 + (fault == "twice")
         )
@@ -270,6 +275,9 @@ class World:
         body = direct_of(self.direct, value, window)
         if fault == "lost":
             return
+        if fault == "late":
+            self.late.append(lambda: self.send_directly(device, window, "unanswered"))
+            return
 
         async def submit(intake: Intake[Submission, Any]) -> list[int]:
             return list(await intake.submit("direct", Submission(body)))
@@ -280,8 +288,11 @@ class World:
             self.directly.setdefault(value, next(self._number))
 
     def pass_time(self, seconds: float) -> None:
-        """Time passes, and the shuffler does what is due."""
+        """Time passes, late messages arrive, and the shuffler does what is due."""
         self.time += seconds
+        arriving, self.late = self.late, []
+        for message in arriving:
+            message()
         self.shuffler.call(_nothing)
 
     def back_up(self, how: str) -> None:
@@ -440,14 +451,25 @@ class World:
             pieces = [body[at : at + size] for at in range(0, len(body), size)]
             self.left.append((window, frozenset(pieces)))
             assert len(set(pieces)) == len(pieces), "a report twice in a batch"
-        if fault == "lost":
+        if fault == "late":
+            self.late.append(lambda: self._arrive(request.media_type, window, body))
+        if fault in ("lost", "late"):
             raise OSError
+        found = self._arrive(request.media_type, window, body, 1 + (fault == "twice"))
+        if found is None or fault == "unanswered":
+            raise OSError
+        if found[0] == 200 and request.media_type == BATCH_TYPE:
+            self.taken[window] = next(self._number)
+        return found
+
+    def _arrive(self, kind: str, window: int, body: bytes, times: int = 1) -> tuple[int, str] | None:
+        """A batch, or the number of reports of a deleted one, arrives at the curator, who answers if alive."""
         label = Label("trips", self.plan.id, window)
 
         async def count(_: object) -> tuple[int, str]:
             assert self.database is not None
             try:
-                if request.media_type == BATCH_TYPE:
+                if kind == BATCH_TYPE:
                     answer = count_batch(self.database, label, body, self.curator_clock())
                 else:
                     number = json.loads(body)["deleted"]
@@ -460,14 +482,9 @@ class World:
 
         mine = asyncio._get_running_loop()
         try:
-            answer = self.curator.call(count, 1 + (fault == "twice"))
+            found: tuple[int, str] | None = self.curator.call(count, times)
         finally:
             asyncio._set_running_loop(mine)
-        if answer is None or fault == "unanswered":
-            raise OSError
-        found: tuple[int, str] = answer
-        if found[0] == 200 and request.media_type == BATCH_TYPE:
-            self.taken[window] = next(self._number)
         return found
 
 

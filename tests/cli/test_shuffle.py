@@ -69,7 +69,8 @@ def test_codes_are_lines_of_one_code_for_each_window(folder: Path) -> None:
         "shuffle", "codes", standing().id[:9], "--people", "2", "--first", "0", "--windows", "3", *data
     )
     lines = [line.split() for line in made.stdout.splitlines()]
-    assert [len(line) for line in lines if all(len(code) == 32 for code in line)] == [3, 3]
+    assert [[code[:2] for code in line] for line in lines] == [["0-", "1-", "2-"]] * 2
+    assert {len(code) for line in lines for code in line} == {34}
     store = Store(folder / "data", lambda: NOW)
     for window, code in enumerate(lines[0]):
         one = sealed(standing(), 1, window)

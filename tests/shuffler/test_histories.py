@@ -24,7 +24,7 @@ HISTORIES = int(os.environ.get("LDPTRACE_HISTORIES", "150"))
 Event = tuple[Any, ...]
 
 _device, _window = st.integers(0, DEVICES - 1), st.integers(0, WINDOWS - 1)
-_fault = st.sampled_from(["", "lost", "unanswered", "twice"])
+_fault = st.sampled_from(["", "lost", "late", "unanswered", "twice"])
 _who = st.sampled_from(["shuffler", "curator"])
 _seconds = st.sampled_from([1.0, 60.0, HOUR / 4, HOUR / 2, HOUR])
 _crowd = st.integers(1, DEVICES)
@@ -142,6 +142,16 @@ CURATOR_BACK = [
 ]
 
 
+# The batch is still on its way when the shuffler is set back, which then reports it as deleted.
+LATE = [
+    ("crowd", 4, 0),
+    ("keep", "copy"),
+    ("network", "late"),
+    *[("time", HOUR)] * 3,
+    ("restore", "file"),
+]
+
+
 @pytest.mark.slow
 @given(st.lists(EVENTS, max_size=40), st.booleans())
 @example(events=[("crowd", 4, 0), ("keep", "backup"), *leaves("file")], admission=True)
@@ -151,6 +161,7 @@ CURATOR_BACK = [
 @example(events=BACK, admission=False)
 @example(events=[("keep", "backup"), ("crowd", 4, 0), *leaves("file")], admission=False)
 @example(events=CURATOR_BACK, admission=False)
+@example(events=LATE, admission=False)
 @settings(max_examples=HISTORIES, deadline=None, suppress_health_check=list(HealthCheck))
 def test_whatever_happens(curators: Path, events: list[Event], admission: bool) -> None:
     run(curators, events, admission=admission)

@@ -181,6 +181,29 @@ def test_each_step_of_a_shuffled_stream_is_a_batch(rng: np.random.Generator) -> 
     assert 2 < float(told["local_epsilon"]) <= 6
     # Fewer than answer in a step.
     assert 1 < told["batch"] <= 0.8 * max(step.reports for step in found.steps)
+    assert not any("deletes" in note for note in told["notes"])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ldptrace.errors.FitWarning")
+def test_steps_of_too_few_reports_are_deleted_after_they_were_paid_for(rng: np.random.Generator) -> None:
+    trips = lines(120, rng)
+    shuffled, direct = (played(trips, step=300.0, shuffled=shuffled) for shuffled in (True, False))
+    told = shuffled.trajectories.provenance or {}
+    # The devices answer at the same moments, about ten in a step.
+    sizes, kept = ([step.reports for step in found.steps[1:]] for found in (direct, shuffled))
+    assert kept == [size if size >= told["batch"] else 0 for size in sizes]
+    assert 0 < kept.count(0) < len(kept)
+    [said] = [note for note in told["notes"] if "deletes" in note]
+    assert said.startswith(
+        f"{kept.count(0)} of the {len(sizes)} steps before the last had fewer than {told['batch']} "
+    )
+    assert f"so {sum(sizes) - sum(kept)} of {sum(sizes)} answers were paid for" in said
+
+
+def test_a_shuffled_stream_needs_a_batch_in_each_step(rng: np.random.Generator) -> None:
+    with pytest.raises(InputError, match="about 2 of 9 devices answer in a step of 900 s: give a longer"):
+        played(lines(9, rng), shuffled=True)
 
 
 def test_what_a_stream_cannot_shuffle() -> None:

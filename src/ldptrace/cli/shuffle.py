@@ -145,7 +145,8 @@ def codes(
 ) -> None:
     """Make one-time codes. From now on, the shuffler takes reports of the plan only with a code.
 
-    Each line is for one person. The codes of a line are for the windows from --first on, one for each.
+    Each line is for one person. The codes of a line are for the windows from --first on, one for each; each code
+    begins with the number of its window.
     """
     from ldptrace.shuffler.served import NO_WINDOW
 

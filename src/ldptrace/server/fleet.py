@@ -195,9 +195,16 @@ class Playing:
     sheets: Sequence[Sequence[str]] | None = None
     progress: Callable[[Outcome], None] | None = None
 
-    def admission(self, device: int, answer: int = 0) -> tuple[tuple[str, str], ...]:
-        """Return the header with the admission code of one answer. Two answers of a device have different codes."""
-        return () if self.sheets is None else (("Ldptrace-Admission", self.sheets[device][answer]),)
+    def admission(
+        self, device: int, answer: int = 0, window: int | None = None
+    ) -> tuple[tuple[str, str], ...]:
+        """Return the header with the admission code of one answer. Two answers of a device have different codes. A
+        shuffler's code for a time window begins with the number of the window."""
+        if self.sheets is None:
+            return ()
+        sheet = self.sheets[device]
+        code = next((code for code in sheet if code.startswith(f"{window}-")), None)
+        return (("Ldptrace-Admission", sheet[answer] if code is None else code),)
 
     def show(self, outcome: Outcome) -> None:
         if self.progress is not None:

@@ -77,7 +77,8 @@ async def run_standing_fleet(
                 if report is None:
                     continue
                 outcome.devices += 1
-                admission, window = playing.admission(number, crowd.given(number) - 1), crowd.window(number)
+                window = crowd.window(number)
+                admission = playing.admission(number, crowd.given(number) - 1, window)
                 if await fleet.play(connection, report, admission, outcome, window):
                     outcome.windows[window] += 1
                     crowd.acknowledged(number, window)

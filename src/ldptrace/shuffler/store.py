@@ -190,12 +190,13 @@ class Store:
             )
 
     def make_codes(self, plan: str, windows: Sequence[int], people: int) -> list[list[str]]:
-        """Make one-time codes, for each person one for each window. From then on, the plan's reports need codes."""
+        """Make one-time codes, for each person one for each window, whose number the code begins with. From then on, the
+        plan's reports need codes."""
         if not 1 <= people * len(windows) <= MAX_CODES:
             raise InputError(
                 f"from 1 to {MAX_CODES:,} codes can be made at once, got {people * len(windows):,}"
             )
-        texts = [[secrets.token_hex(CODE_BYTES) for _ in windows] for _ in range(people)]
+        texts = [[_code(window) for window in windows] for _ in range(people)]
         with self._transaction() as session:
             held = session.execute(
                 "SELECT sum(reports) FROM batches WHERE plan = ? AND state = ?", (plan, OPEN)
@@ -388,6 +389,11 @@ class _Taking:
             "UPDATE batches SET reports = ?, capacity = ? WHERE plan = ? AND label = ?",
             (self._count, self._capacity, *self._key),
         )
+
+
+def _code(window: int) -> str:
+    """Draw a code that shows which window it is for."""
+    return ("" if window == NO_WINDOW else f"{window}-") + secrets.token_hex(CODE_BYTES)
 
 
 def code_hash(text: str) -> bytes:

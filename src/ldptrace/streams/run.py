@@ -9,6 +9,7 @@ import time as clock
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,6 +27,7 @@ from ldptrace.methods.public import Public
 from ldptrace.models.routes.options import StreetOptions
 from ldptrace.protocol.exact import decimal_text, epsilon_fraction
 from ldptrace.protocol.grid import Bounds, Grid
+from ldptrace.protocol.limits import MIN_BATCH
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.shares import DEFAULT_SHARES
 from ldptrace.protocol.units import duration_words
@@ -152,9 +154,8 @@ def stream(
         cast.count, epsilon, bounds, cast.trips.crs, settings.grid, for_map=public.ways is not None
     )
     if settings.shuffled:
-        # What is published of a step is a batch of its own.
         facts = replace(facts, shuffled=True, delta=settings.delta).simulated()
-        facts = replace(facts, batch=usual_batch(_answers_of_step(cast, settings)))
+        facts = replace(facts, batch=_batch_of_step(cast, settings))
     grid, steps = facts.map_grid(), list[Step]()
     plan: Plan | None = None
     if settings.other is None:
@@ -208,6 +209,10 @@ class _Play:
         _check_tick(trips, settings, self.end - self.start)
         every = settings.every or max(self.end - self.start, settings.tick)
         self.notes = notes_of(settings, trips, every, self.end - self.start, public)
+        self._edges = self.start + settings.seconds * np.arange(
+            max(1, math.ceil((self.end - self.start) / settings.seconds)) + 1.0
+        )
+        self._edges[-1] = self.end
         self._reporting, phases = cast.source.devices.spawn(2)
         self._drawing, library = cast.source.sampling.spawn(2)
         if settings.presence == "shown":
@@ -216,6 +221,7 @@ class _Play:
         else:
             self.occasions = Occasions.hidden(trips, cast.devices, every, (self.start, self.end), phases)
             self.rate = Hidden(cast.count, every, self.start)
+        self.notes += self._deleted()
         public.check(plan.grid.bounds, trips.crs)
         self.now = Now(
             self.plan,
@@ -230,13 +236,11 @@ class _Play:
 
     def parts(self, live: Callable[[str], None] | None, steps: list[Step]) -> Iterator[Trajectories]:
         """Yield the travellers of one step after the other, and add each step to `steps`."""
-        settings, length = self.settings, self.settings.seconds
+        settings = self.settings
         on_arrival = self.start if settings.presence == "shown" else None
         travellers, begun, reports = Travellers(settings.tick, self.end), clock.process_time(), 0
         found: tuple[Change, ...] = ()
-        for number in range(max(1, math.ceil((self.end - self.start) / length))):
-            begin = self.start + number * length
-            until = min(begin + length, self.end)
+        for number, (begin, until) in enumerate(pairwise(self._edges.tolist())):
             count = int(self._drawing.poisson(self.rate.per_second * (until - begin)))
             drawn = self.now.travellers(count, self._drawing, settings.tick, on_arrival)
             left = travellers.leave(drawn, begin + self._drawing.random(count) * (until - begin))
@@ -246,13 +250,37 @@ class _Play:
             steps.append(self._step(until, reports, clock.process_time() - begun, found))
             if count:
                 yield left
-            # Reports of the very beginning belong to the first step.
-            which = self.occasions.between(begin if number else -math.inf, until)
+            which = self._counted(number)
             reports = len(which)
             tally = tally_of_step(self.plan, self.trips, which, self._reporting)
             begun = clock.process_time()
             found = self.now.add(tally, until) if reports else ()
             self.rate.add(reports, self.now.with_trip, (begin + until) / 2)
+
+    def _answers(self, number: int) -> Ints:
+        """Return the trips of the reports of a step. Reports of the very beginning belong to the first step."""
+        return self.occasions.between(self._edges[number] if number else -math.inf, self._edges[number + 1])
+
+    def _counted(self, number: int) -> Ints:
+        """Return the trips of the reports of a step that the curator gets: none of a batch that is too small."""
+        which = self._answers(number)
+        return which[:0] if len(which) < self._least else which
+
+    @property
+    def _least(self) -> int:
+        return 0 if self.plan.shuffled is None else self.plan.shuffled.batch
+
+    def _deleted(self) -> list[str]:
+        """Return a sentence about the batches that the shuffler deletes, if there are any. What is published never
+        depends on the last one."""
+        sizes = [len(self._answers(number)) for number in range(len(self._edges) - 2)]
+        small = [size for size in sizes if size < self._least]
+        if not small:
+            return []
+        return [
+            f"{len(small):,} of the {len(sizes):,} steps before the last had fewer than {self._least:,} reports: a "
+            f"shuffler deletes such a batch, so {sum(small):,} of {sum(sizes):,} answers were paid for and not counted."
+        ]
 
     def _step(self, until: float, reports: int, seconds: float, changes: tuple[Change, ...]) -> Step:
         now, memory = self.now, self.now.memory
@@ -268,11 +296,18 @@ class _Play:
             live(line)
 
 
-def _answers_of_step(cast: _Cast, settings: Settings) -> int:
-    """Return how many devices answer in one step on average: each answers once in `every`."""
+def _batch_of_step(cast: _Cast, settings: Settings) -> int:
+    """Return the least batch of a step, which is a batch of its own. Each device answers once in `every`."""
     start, end = _period(cast.trips, settings)
     every = settings.every or max(end - start, settings.tick)
-    return int(cast.count * min(settings.seconds / every, 1.0))
+    answers = int(cast.count * min(settings.seconds / every, 1.0))
+    batch = usual_batch(answers)
+    if batch < MIN_BATCH:
+        raise InputError(
+            f"each step of a shuffled stream is a batch of at least {MIN_BATCH} reports, and about {answers} of "
+            f"{cast.count:,} devices answer in a step of {settings.seconds:g} s: give a longer step, or a shorter every"
+        )
+    return batch
 
 
 def _period(trips: Trajectories, settings: Settings) -> tuple[float, float]:
