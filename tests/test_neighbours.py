@@ -464,7 +464,13 @@ def test_one_property_does_not_say_whose_all_trips_are(change: str, tmp_path: Pa
         synthesized()(source, devices)
     named = synthesized(user="user_id")(source, devices)
     assert named.said["provenance"]["unit"] == "user"
-    assert synthesized(unit="trip")(source, devices).said["provenance"]["unit"] == "trip"
+    # A set that was read before is refused like the file.
+    with pytest.raises(InputError, match="--user user_id"):
+        synthesized()(read(source), devices)
+    assert synthesized(user="user_id")(read(source), devices).said["provenance"]["unit"] == "user"
+    with pytest.raises(InputError, match="--user user_id"):
+        streamed()(read(source), devices)
+    assert synthesized(unit="trip")(source, devices).said["provenance"]["unit"] == "trajectory"
 
 
 @pytest.mark.parametrize("name", ["csv", "lists"])

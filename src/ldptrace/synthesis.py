@@ -26,7 +26,7 @@ from ldptrace.engines.local import Memory
 from ldptrace.engines.opening import open_crowd
 from ldptrace.errors import DataWarning, InputError, NoiseWarning, PrivacyWarning
 from ldptrace.io.account import Account
-from ldptrace.io.files import refuse_guessed_users
+from ldptrace.io.files import refuse_unnamed_users
 from ldptrace.io.formats import for_writing
 from ldptrace.methods import DEFAULT, Job, Method, Synthesis
 from ldptrace.methods.pilot import Pilot, run_pilot
@@ -268,7 +268,7 @@ def run(
             crowd, engine = open_crowd(real, settings.reading, running, resources, passes=recipe.has_model)
         with stages("choose trajectories"):
             if isinstance(crowd, Memory) and settings.unit == "user":
-                refuse_guessed_users(crowd.whole(), crowd.account, settings.reading)
+                refuse_unnamed_users(crowd.whole(), crowd.account.source)
             public.refuse_private(crowd)
             unit = crowd.play_devices(settings.unit, streams.devices)
         done = _learned(crowd, unit, public, settings, streams, stages)

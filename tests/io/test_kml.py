@@ -41,7 +41,7 @@ def test_tracks_have_times_and_a_name(tmp_path: Path) -> None:
     assert found.t.tolist() == [60, 120, 180]
     assert found.extra is not None
     assert found.extra.to_pydict() == {"name": ["to work"] * 2, "user": ["7"] * 2}
-    assert found.user == "user"
+    assert found.user is None
 
 
 def test_lines_are_trajectories_and_points_are_counted(tmp_path: Path) -> None:

@@ -28,12 +28,12 @@ with_reading: Callable[..., Callable[[Callable[..., None]], Callable[..., None]]
 def read_input(path: Path, reading: Reading, *, private: bool = False) -> Trajectories:
     """Read a file of trips, and print in one line what was kept and what was omitted. The trips of a simulation are
     `private`."""
-    from ldptrace.io.files import read_with_account, refuse_guessed_users
+    from ldptrace.io.files import read_with_account, refuse_unnamed_users
 
     trajectories, account = read_with_account(path, reading)
     note(account.line())
     if private:
-        refuse_guessed_users(trajectories, account, reading)
+        refuse_unnamed_users(trajectories, account.source)
     return trajectories
 
 

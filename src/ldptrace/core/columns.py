@@ -121,7 +121,7 @@ def find_columns(names: Sequence[str], given: Names | None = None) -> Columns:
         )
     t = given.t or first(TIME_NAMES)
     date = first(("date",)) if t is not None and _key(t) in {"time", "localtime", "utctime"} else None
-    user = given.user or first(USER_NAMES)
+    user = given.user or user_column(names)
     return Columns(
         x, y, t, given.id or first(TRIP_NAMES) or user, user, crs, date, first(ORDER_NAMES), geometry
     )
@@ -137,6 +137,20 @@ def _axes(
         if x is not None and y is not None:
             return x, y, WGS84 if {_key(x), _key(y)} <= degrees else None
     return given.x, given.y, None
+
+
+def user_column(names: Sequence[str]) -> str | None:
+    """Return the column that names users, by its usual name.
+
+    >>> user_column(["mode", "User ID"])
+    'User ID'
+    """
+    wanted = [_key(known) for known in USER_NAMES]
+    return min(
+        (name for name in names if _key(name) in wanted),
+        key=lambda name: wanted.index(_key(name)),
+        default=None,
+    )
 
 
 def may_own(name: str) -> bool:

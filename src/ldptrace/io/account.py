@@ -301,10 +301,10 @@ def unzoned(times: int, reading: Reading) -> dict[str, int]:
 
 def in_memory(data: Any, reading: Reading) -> Parsed:
     """Read the trajectories of an object in memory."""
-    if isinstance(data, Trajectories):
-        return Parsed(data, len(data))
-    kind = frames.is_frame(data)
     names = reading.names
+    if isinstance(data, Trajectories):
+        return Parsed(data if names.user is None else replace(data, user=names.user), len(data))
+    kind = frames.is_frame(data)
     if kind == "GeoDataFrame":
         found = Trajectories.from_geopandas(
             data, t=names.t, id=names.id, user=names.user, timezone=reading.timezone

@@ -12,9 +12,10 @@ import numpy as np
 
 from ldptrace.core import layers
 from ldptrace.core.atomic import atomic_path, is_stream, together
+from ldptrace.core.columns import user_column
 from ldptrace.core.crs import WGS84, transform
 from ldptrace.core.reading import CUT, Names, Outside, Reading
-from ldptrace.core.trajectories import Trajectories
+from ldptrace.core.trajectories import WHOLE, Trajectories
 from ldptrace.core.words import count
 from ldptrace.errors import DataWarning, InputError, NothingUsable
 from ldptrace.io import csv, formats, geojson, parquet
@@ -98,13 +99,16 @@ def read_with_account(path: Any, reading: Reading | None = None) -> tuple[Trajec
     return kept, Account.of(name, kind, parsed)
 
 
-def refuse_guessed_users(found: Trajectories, account: Account, reading: Reading) -> None:
-    """Raise an error if single trajectories decided that a property names users, because the file has no columns."""
-    kind = formats.FORMATS.get(account.format)
-    if kind is not None and kind.holds_users and found.user is not None and reading.names.user is None:
+def refuse_unnamed_users(found: Trajectories, source: Path | str) -> None:
+    """Raise an error if trips may have users that nobody named: in a file without columns, such as GeoJSON, a property
+    of single trips names none."""
+    columns = [] if found.extra is None else found.extra.column_names
+    # Pieces of a trip belong to one device anyway.
+    name = user_column([name for name in columns if name != WHOLE or found.trips is None])
+    if found.user is None and name is not None:
         raise InputError(
-            f"{account.source}: a {kind.name} file has no columns, so say whose trips these are: {found.user} names "
-            f"users (--user {found.user}), or each trip counts (--unit trip)"
+            f"{source}: say whose trips these are: {name} names users (--user {name}), or each trip counts "
+            "(--unit trip)"
         )
 
 
@@ -149,7 +153,7 @@ def trajectories_of(data: Any, reading: Reading | None = None, *, private: bool 
         return data
     found, account = read_with_account(data, reading)
     if private:
-        refuse_guessed_users(found, account, reading or Reading())
+        refuse_unnamed_users(found, account.source)
     omitted = account.omitted()
     said = [
         account.mostly_lost(),

@@ -21,7 +21,6 @@ import pyarrow as pa
 
 from ldptrace.core.area import Area
 from ldptrace.core.arrays import Floats, Ints
-from ldptrace.core.columns import USER_NAMES
 from ldptrace.core.crs import WGS84
 from ldptrace.core.reading import Reading
 from ldptrace.core.times import Times, read_times
@@ -83,7 +82,7 @@ def read_file(path: Path, reading: Reading) -> Parsed:
     found = _times(times, reading)
     t = found.seconds
     names = extra.column_names if extra else []
-    user = reading.names.user or next((name for name in names if name in USER_NAMES), None)
+    user = reading.names.user
     if user is not None and user not in names:
         raise InputError(f"no feature has a property {user!r} for user")
     return Parsed(

@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 
 from ldptrace.core import ragged
-from ldptrace.core.columns import USER_NAMES
 from ldptrace.core.crs import WGS84
 from ldptrace.core.reading import Reading
 from ldptrace.core.times import read_times
@@ -36,7 +35,7 @@ def read_file(path: Path, reading: Reading) -> Parsed:
     times = read_times(moments, reading.timezone, month_first=reading.month_first)
     about = [document.about[place] for place in document.owners]
     names = dict.fromkeys(name for row in about for name in row)
-    user = reading.names.user or next((name for name in names if name in USER_NAMES), None)
+    user = reading.names.user
     if user is not None and user not in names:
         raise InputError(f"no placemark has data {user!r} for user")
     others = [f"{document.others:,} points and areas are no lines"] if document.others else []
