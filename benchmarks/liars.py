@@ -1,17 +1,27 @@
 """What liars reach: people who lie about their trips, and clients that forge the bytes of reports.
 
-    python -m benchmarks.liars [--users 100000] [--repeats 3] [--epsilons 1,4] [--data FOLDER] [--map]
+    python -m benchmarks.liars [--users 100000] [--repeats 3] [--epsilons 1,4] [--data FOLDER]
+                               [--map | --shuffled | --defences | --stream]
 
 All liars claim one and the same trip, which hardly anybody makes: four cells in a row. For each share of liars and each
 way to lie: the share of synthetic trips that hold these four cells in order (the pattern, as in the attack TraP), that
 visit the second of them (the cell), and that lead from the district of the first to that of the last (the pair); and
-what is noticed. With `--map`, the city is fitted on its streets, and the pattern's cells are those of a street.
+how often it is noticed, at one false alarm in a thousand collections.
+
+- `--map`: the city is fitted on its streets; also the share of trips along the busiest street of the cell.
+- `--shuffled`: epsilon is the central one.
+- `--defences`: what is left of the shifts if answers that the model misses lose weight (Huber's weights, twice), and if
+  the frequencies are recovered as in LDPRecover (arXiv 2403.09351), for an expected share of liars of 5 %; and what
+  both cost where nobody lies.
+- `--stream`: each device answers once in six steps, as in a stream with hidden presence (`benchmarks.liars_stream`).
 """
 
 from __future__ import annotations
 
 import argparse
 import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,22 +30,31 @@ import ldptrace as lt
 from benchmarks.data import DataSet, generated, oldenburg
 from benchmarks.tables import save
 from ldptrace.audit.poisoning import forged
-from ldptrace.core.arrays import Ints
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.paths import CellPaths
-from ldptrace.curator import Estimates
+from ldptrace.curator import Estimate, Estimates
 from ldptrace.curator.facts import Facts
 from ldptrace.curator.tally import Tally, findings
 from ldptrace.generators import city_traffic
 from ldptrace.models import fit_model
 from ldptrace.models.base import MobilityModel
-from ldptrace.models.observation import clearly_missed
+from ldptrace.models.observation import Match, Observation, clearly_missed
+from ldptrace.models.path.model import PathModel, fit_paths, observed
+from ldptrace.models.routes.model import RouteModel
+from ldptrace.models.routes.options import StreetOptions
 from ldptrace.protocol.plan import Plan
+from ldptrace.roads.library import Library
 from ldptrace.simulation import collect
 
 LIARS = (0.01, 0.05)
 WAYS = ("false trips", "forged", "forged with care")
 DRAWN = 100_000
 SEED = 9
+# Collections of honest people that the checks take for others, and the share of liars that LDPRecover expects.
+ALARM, EXPECTED = 1e-3, 0.05
+# Standard errors beyond which an answer loses weight.
+MISSED = 3.0
+Row = dict[str, float]
 
 
 def claimed(paths: CellPaths) -> Ints:
@@ -55,12 +74,33 @@ def held(paths: CellPaths, cells: Ints) -> float:
     return len(np.unique(own[first + len(cells) <= paths.offsets[own + 1]])) / len(paths)
 
 
-def numbers(model: MobilityModel, cells: Ints, plan: Plan) -> dict[str, float]:
-    """The shares that the liars want to raise, among synthetic trips."""
-    drawn = model.sample(DRAWN, np.random.default_rng(SEED))
-    paths = CellPaths.from_trajectories(drawn, plan.grid)
+def wanted(paths: CellPaths, cells: Ints) -> Row:
+    """The shares that the liars want to raise."""
     pair = (paths.starts() == cells[0]) & (paths.ends() == cells[-1])
     return {"pattern": held(paths, cells), "cell": held(paths, cells[1:2]), "pair": float(pair.mean())}
+
+
+def drawn(model: MobilityModel, plan: Plan) -> CellPaths:
+    return CellPaths.from_trajectories(model.sample(DRAWN, np.random.default_rng(SEED)), plan.grid)
+
+
+def along(model: RouteModel, street: int) -> float:
+    """Share of the trips on streets that use this one."""
+    routes = model.routes
+    using = np.unique(
+        np.searchsorted(routes.offsets, np.flatnonzero(routes.edges == street), side="right") - 1
+    )
+    return float(routes.weights[using].sum() / routes.weights.sum())
+
+
+def busiest(model: RouteModel, plan: Plan, cell: int) -> int:
+    """The street with the most trips of those that begin in a cell."""
+    routes, roads = model.routes, model.routes.roads
+    load = np.bincount(routes.edges, np.repeat(routes.weights, np.diff(routes.offsets)), roads.edges)
+    x, y = (np.asarray(axis)[roads.source] for axis in (roads.x, roads.y))
+    ends = lt.Trajectories(x, y, np.arange(roads.edges + 1))
+    inside = CellPaths.from_trajectories(ends, plan.grid).starts() == cell
+    return int(np.argmax(np.where(inside, load, -1)))
 
 
 def lie(plan: Plan, way: str, cells: Ints, liars: int, rng: np.random.Generator) -> Tally:
@@ -71,27 +111,161 @@ def lie(plan: Plan, way: str, cells: Ints, liars: int, rng: np.random.Generator)
     return forged(plan, trips, rng, careful=way == "forged with care")
 
 
-def measured(
-    data: DataSet, roads: lt.RoadNetwork | None, epsilon: float, users: int, seed: int
-) -> dict[str, dict[str, float]]:
-    """Shifts of one collection, by share of liars and way."""
-    plan = Facts(users, epsilon, data.bounds, grid=6, for_map=roads is not None).plan()
-    paths = CellPaths.from_trajectories(data.sample(users, seed).trajectories, plan.grid)
-    cells, rng = claimed(paths), np.random.default_rng(seed)
-    honest = collect(plan, paths, rng)
+def noticed(plan: Plan, tally: Tally, matches: Sequence[Match], alarm: float = ALARM) -> float:
+    """Whether counts or misfits are beyond what honest people give; half of the false alarms for each."""
+    missed = clearly_missed(matches, alarm / 2 / (len(matches) + 1))
+    return float(bool(findings(plan, tally, alarm / 2)) or missed)
 
-    def seen(tally: Tally) -> tuple[dict[str, float], bool]:
-        fitted = fit_model(Estimates.from_tally(plan, tally), public=roads, rng=np.random.default_rng(seed))
-        return numbers(fitted, cells, plan), bool(findings(plan, tally)) or clearly_missed(fitted.matches)
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """One set of people, and how their reports become a model."""
+
+    data: DataSet
+    users: int
+    roads: lt.RoadNetwork | None = None
+    library: int | None = None
+    shuffled: bool = False
+
+    def plan(self, epsilon: float) -> Plan:
+        facts = Facts(
+            self.users,
+            epsilon,
+            self.data.bounds,
+            grid=6,
+            for_map=self.roads is not None,
+            shuffled=self.shuffled,
+        )
+        return facts.simulated().plan()
+
+    def paths(self, plan: Plan, seed: int) -> CellPaths:
+        return CellPaths.from_trajectories(self.data.sample(self.users, seed).trajectories, plan.grid)
+
+    def fit(self, plan: Plan, tally: Tally) -> MobilityModel:
+        streets = None if self.library is None else StreetOptions(Library(self.library))
+        found = Estimates.from_tally(plan, tally)
+        return fit_model(found, public=self.roads, rng=np.random.default_rng(SEED), streets=streets)
+
+
+def measured(setting: Setting, epsilon: float, seed: int) -> dict[str, Row]:
+    """Shifts of one collection, by share of liars and way."""
+    plan = setting.plan(epsilon)
+    paths, rng = setting.paths(plan, seed), np.random.default_rng(seed)
+    cells, honest = claimed(paths), collect(plan, paths, rng)
+    street: list[int] = []
+
+    def seen(tally: Tally) -> tuple[Row, float]:
+        model = setting.fit(plan, tally)
+        found = wanted(drawn(model, plan), cells)
+        if isinstance(model, RouteModel):
+            street.extend([] if street else [busiest(model, plan, int(cells[1]))])
+            found["street"] = along(model, street[0])
+        return found, noticed(plan, tally, model.matches)
 
     before, alarm = seen(honest)
-    rows: dict[str, dict[str, float]] = {"no liars": before | {"noticed": float(alarm)}}
+    rows = {"no liars": before | {"noticed": alarm}}
     for share in LIARS:
         for way in WAYS:
-            after, noticed = seen(honest + lie(plan, way, cells, round(share * users), rng))
-            shifts = {name: after[name] - before[name] for name in before}
-            rows[f"{share:.0%} {way}"] = shifts | {"noticed": float(noticed)}
+            after, told = seen(honest + lie(plan, way, cells, round(share * setting.users), rng))
+            rows[f"{share:.0%} {way}"] = {name: after[name] - before[name] for name in before} | {
+                "noticed": told
+            }
     return rows
+
+
+def doubted(seen: Observation, expected: Floats) -> Observation:
+    """Answers that are missed by more than `MISSED` standard errors count as if they were missed by as many."""
+    misfits = np.abs(seen.frequencies - expected) / np.sqrt(seen.variances)
+    return replace(seen, variances=seen.variances * np.maximum(misfits / MISSED, 1.0))
+
+
+def weighted(estimates: Estimates) -> PathModel:
+    """The path model, fitted again twice with less weight for what it misses."""
+    first = observed(estimates)
+    fit, _ = fit_paths(estimates, first)
+    for _ in range(2):
+        fit, _ = fit_paths(estimates, [doubted(seen, fit.expected[seen.name]) for seen in first])
+    return PathModel.of_fit(fit, first, estimates.plan)
+
+
+def recovered(found: Estimate, eta: float) -> Estimate:
+    """The frequencies without those of forged reports, which are taken for equal among all items with any; then the
+    nearest ones that are not negative and have the same sum."""
+    total = found.question.capacity
+    values = np.append(found.frequencies, [] if found.nulls is None else [found.nulls])
+    some = values > 0
+    values = (1 + eta) * values - eta * total * some / some.sum()
+    kept = np.ones(len(values), dtype=bool)
+    while True:
+        moved = np.where(kept, values - (values[kept].sum() - total) / kept.sum(), 0.0)
+        if moved.min() >= 0:
+            break
+        kept &= moved > 0
+    nulls = None if found.nulls is None else float(moved[-1])
+    return replace(found, frequencies=moved[: len(found.frequencies)], nulls=nulls)
+
+
+def defended(setting: Setting, epsilon: float, seed: int) -> dict[str, Row]:
+    """Shifts of one collection, without and with two defences; of honest people, distances to their true trips."""
+    plan = setting.plan(epsilon)
+    paths, rng = setting.paths(plan, seed), np.random.default_rng(seed)
+    cells, honest = claimed(paths), collect(plan, paths, rng)
+
+    def models(tally: Tally) -> dict[str, CellPaths]:
+        found = Estimates.from_tally(plan, tally)
+        clean = Estimates(
+            plan, {name: recovered(one, EXPECTED / (1 - EXPECTED)) for name, one in found.items()}
+        )
+        made = {
+            "as it is": PathModel.fit(found),
+            "less weight": weighted(found),
+            "recovered": PathModel.fit(clean),
+        }
+        return {name: drawn(model, plan) for name, model in made.items()}
+
+    before = models(honest)
+    shares = {name: wanted(each, cells) for name, each in before.items()}
+    rows = {f"no liars, {name}": _distances(paths, each) for name, each in before.items()}
+    for share in LIARS:
+        for way in WAYS[1:]:
+            after = models(honest + lie(plan, way, cells, round(share * setting.users), rng))
+            for name, each in after.items():
+                reached = wanted(each, cells)
+                rows[f"{share:.0%} {way}, {name}"] = {
+                    key: reached[key] - shares[name][key] for key in reached
+                }
+    return rows
+
+
+def _distances(true: CellPaths, synthetic: CellPaths) -> Row:
+    """Total variation between true and synthetic pairs of ends, and between cells."""
+    cells = true.grid.cells
+
+    def laws(paths: CellPaths) -> tuple[Floats, Floats]:
+        pairs = np.bincount(paths.starts().astype(np.int64) * cells + paths.ends(), minlength=cells**2)
+        return pairs / len(paths), np.bincount(paths.cells, minlength=cells) / len(paths.cells)
+
+    (pairs, visits), (other_pairs, other_visits) = laws(true), laws(synthetic)
+    return {
+        "pairs off by": float(np.abs(pairs - other_pairs).sum() / 2),
+        "cells off by": float(np.abs(visits - other_visits).sum() / 2),
+    }
+
+
+def show(runs: list[dict[str, Row]]) -> dict[str, dict[str, list[float]]]:
+    """Print the means and spreads of several collections, and return all values."""
+    found = {}
+    for name in runs[0]:
+        values = {key: [run[name][key] for run in runs] for key in runs[0][name]}
+        words = [
+            f"{key} {np.mean(some):.0%}"
+            if "noticed" in key
+            else f"{key} {np.mean(some):+.4f} ± {np.std(some):.4f}"
+            for key, some in values.items()
+        ]
+        print(f"{name:<34}{'  '.join(words)}", flush=True)
+        found[name] = values
+    return found
 
 
 def main() -> None:
@@ -102,7 +276,9 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--epsilons", default="1,4")
     parser.add_argument("--data", type=Path)
-    parser.add_argument("--map", action="store_true")
+    parser.add_argument("--library", type=int, help="number of routes, with --map")
+    for way in ("map", "shuffled", "defences", "stream"):
+        parser.add_argument(f"--{way}", action="store_true")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -112,22 +288,24 @@ def main() -> None:
         traffic = city_traffic(seed=5)
         trips = traffic.trips(options.users, np.random.default_rng(5))
         data, roads = DataSet("city 5", trips, traffic.bounds), traffic.roads
-    results: dict[str, dict[str, list[float]]] = {}
+    setting = Setting(data, options.users, roads, options.library, options.shuffled)
+    name, measure = "liars", measured
+    if options.defences:
+        name, measure = "liars_defences", defended
+    elif options.stream:
+        from benchmarks.liars_stream import streamed
+
+        name, measure = "liars_stream", streamed
+    name += "_map" * options.map + "_shuffled" * options.shuffled
     print(
-        f"{data.name}, {options.users:,} users, 6 x 6 cells, {options.repeats} collections; shifts of shares of trips"
+        f"{data.name}, {options.users:,} users, 6 x 6 cells, {options.repeats} collections; shifts of shares"
     )
+    results: dict[str, dict[str, list[float]]] = {}
     for epsilon in (float(word) for word in options.epsilons.split(",")):
-        runs = [measured(data, roads, epsilon, options.users, seed) for seed in range(1, options.repeats + 1)]
-        print(f"\neps = {epsilon:g}\n{'':<24}{'pattern':>18}{'cell':>18}{'pair':>18}{'noticed':>9}")
-        for name in runs[0]:
-            values = {key: [run[name][key] for run in runs] for key in runs[0][name]}
-            shown = "".join(
-                f"{np.mean(values[key]):>10.4f} ± {np.std(values[key]):.4f}"[:18].rjust(18)
-                for key in ("pattern", "cell", "pair")
-            )
-            print(f"{name:<24}{shown}{np.mean(values['noticed']):>9.0%}", flush=True)
-            results[f"{epsilon:g} {name}"] = values
-    save(options.out / f"liars{'_map' if options.map else ''}.json", results)
+        print(f"\neps = {epsilon:g}, eps of a report {float(setting.plan(epsilon).epsilon):g}", flush=True)
+        runs = [measure(setting, epsilon, seed) for seed in range(1, options.repeats + 1)]
+        results |= {f"{epsilon:g} {row}": values for row, values in show(runs).items()}
+    save(options.out / f"{name}.json", results)
 
 
 if __name__ == "__main__":

@@ -201,9 +201,9 @@ class Finding:
         )
 
 
-def findings(plan: Plan, tally: Tally) -> list[Finding]:
+def findings(plan: Plan, tally: Tally, alarm: float = ALPHA) -> list[Finding]:
     """Return all counts that honest devices do not produce. If all devices are honest, the list is empty with
-    probability 1 - ALPHA.
+    probability 1 - alarm.
 
     >>> from ldptrace.protocol.grid import Grid
     >>> plan = Plan.single_report(Grid((0, 0, 6, 6), 6), 1.0)
@@ -222,7 +222,7 @@ def findings(plan: Plan, tally: Tally) -> list[Finding]:
             ranges.append(("asked", users, mean, mean, mean))
         for what, observed, fewest, most, variance in ranges:
             # Bernstein's inequality for a sum of independent draws between 0 and 1.
-            log = math.log(2 * tests / ALPHA)
+            log = math.log(2 * tests / alarm)
             slack = math.sqrt(2 * variance * log) + log / 3
             if not fewest - slack <= observed <= most + slack:
                 low, high = max(0, math.ceil(fewest - slack)), math.floor(most + slack)

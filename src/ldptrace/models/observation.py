@@ -97,28 +97,28 @@ def overall(matches: Sequence[Match]) -> float:
     return sum(match.chi2 * match.answers for match in matches) / sum(match.answers for match in matches)
 
 
-def noise_reaches(answers: int) -> float:
-    """Return the mean squared misfit of this many answers that noise alone exceeds once in 1 / `ALARM` collections.
+def noise_reaches(answers: int, alarm: float = ALARM) -> float:
+    """Return the mean squared misfit of this many answers that noise alone exceeds once in 1 / `alarm` collections.
 
     >>> round(noise_reaches(36), 2), round(noise_reaches(3600), 2)
     (3.01, 1.13)
     """
     # Laurent and Massart's bound of the tail of chi2.
-    return 1 + math.sqrt(-4 * math.log(ALARM) / answers) - 2 * math.log(ALARM) / answers
+    return 1 + math.sqrt(-4 * math.log(alarm) / answers) - 2 * math.log(alarm) / answers
 
 
-def beyond_noise(matches: Sequence[Match]) -> bool:
-    """Return whether answers are missed by more than noise explains; one in 1 / `ALARM` is a false alarm."""
+def beyond_noise(matches: Sequence[Match], alarm: float = ALARM) -> bool:
+    """Return whether answers are missed by more than noise explains; one in 1 / `alarm` is a false alarm."""
     answers = sum(match.answers for match in matches)
-    return answers > 0 and overall(matches) > noise_reaches(answers)
+    return answers > 0 and overall(matches) > noise_reaches(answers, alarm)
 
 
-def clearly_missed(matches: Sequence[Match]) -> bool:
+def clearly_missed(matches: Sequence[Match], alarm: float = ALARM) -> bool:
     """Return whether noise does not explain what is missed of all answers together, or of those to one question.
 
     Many answers that say little would hide one question that speaks clearly.
     """
-    return beyond_noise(matches) or any(beyond_noise([match]) for match in matches)
+    return beyond_noise(matches, alarm) or any(beyond_noise([match], alarm) for match in matches)
 
 
 def warn_of_misfit(matches: Sequence[Match], model: str) -> bool:
