@@ -25,7 +25,7 @@ CAMPAIGN = Campaign(
 
 
 def card(**changes: Any) -> dict[str, Any]:
-    match = {"question": "visits", "users": 1_234, "answers": 36, "chi2": 1.04, "largest": 2.5}
+    match = {"question": "visits", "users": 1_234, "answers": 36, "chi2": 1.04, "largest": 2.5, "noise": 3.01}
     return {
         "reports": 5_000,
         "trips": 60,

@@ -58,7 +58,7 @@ def visit(browser: Browser, server: Server, **options: Any) -> Iterator[Visit]:
     yield found
     elsewhere = [one.url for one in found.requests if not one.url.startswith((server.url, "data:", "blob:"))]
     assert elsewhere == []
-    assert found.complaints == []
+    assert found.complaints == [], found.complaints
     found.context.close()
 
 

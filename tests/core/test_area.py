@@ -65,7 +65,7 @@ def test_points_are_uniform_on_the_land_of_their_cell() -> None:
     assert stats.kstest(x, lambda v: 1 - (1 - np.clip(v, 0, 1)) ** 2).statistic < 1 / FINENESS + np.sqrt(
         -np.log(ALPHA / 2) / (2 * 40_000)
     )
-    with pytest.raises(InputError, match="cell 3 has no part in the area"):
+    with pytest.raises(InputError, match="cell B2 has no part in the area"):
         land.draw(np.array([3]), np.random.default_rng(1))
 
 

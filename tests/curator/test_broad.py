@@ -21,7 +21,7 @@ def test_cells_are_added_up_to_blocks() -> None:
     # The noise of four answers, and that 100 people were asked.
     held = np.array([0, 1, 6, 7]) / 36
     assert found.std_errors[0] == pytest.approx(np.sqrt(0.04 + (held * (1 - held)).sum() / 100))
-    assert found.words(0) == "cell 0,0 to cell 1,1"
+    assert found.words(0) == "cell A1 to cell B2"
 
 
 def test_few_items_are_broad_and_moves_are_too_many() -> None:

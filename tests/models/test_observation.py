@@ -67,8 +67,10 @@ def test_the_map_alone_stands_beside_the_model_in_table_and_words() -> None:
     model = [Match("visits", 900, 36, 0.97, 2.4), Match("turns", 100, 4, 1.2, 1.5)]
     poor, good = ([replace(match, chi2=chi2) for match in model] for chi2 in (8.4, 1.05))
     lines = match_table(model, poor)
-    assert lines[1].split()[-3:] == ["map", "alone", "largest"]
-    assert lines[2].split() == ["visits", "900", "36", "0.97", "2.4", "se", "8.40", "2.4", "se"]
+    assert lines[1].split()[-4:] == ["map", "alone", "largest", "noise"]
+    # The last column says how large a misfit noise alone explains in that row.
+    assert lines[2].split() == ["visits", "900", "36", "0.97", "2.4", "se", "8.40", "2.4", "se", "3.01"]
+    assert lines[3].split()[-1] == "11.62"
     assert "chi2 8.40 per answer; with the reports it is 0.99" in beside_map(model, poor)
     # What noise explains is no merit of the reports.
     assert "do not show that the reports add anything" in beside_map(model, good)

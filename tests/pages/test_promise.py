@@ -26,9 +26,12 @@ def test_the_page_itself_is_never_private() -> None:
         sharing(document, [SimpleNamespace(headline="y", warning="x", remark=None)])
 
 
-def test_the_promise_of_a_trip_says_trip_everywhere() -> None:
+# Without a column of users, a trajectory counts as a device of its own: nothing is known of a user.
+@pytest.mark.parametrize("unit", ["trip", "trajectory"])
+def test_the_promise_of_a_trip_says_trip_everywhere(unit: str) -> None:
     document = {"real": {"samples": []}, "sets": [{"name": "ours"}]}
-    said = sharing(document, [promise({"epsilon": "1", "unit": "trip"})])[0]["said"]
+    said = sharing(document, [promise({"epsilon": "1", "unit": unit})])[0]["said"]
+    assert said.startswith("ε = 1 for each trip.")
     assert "user" not in said
 
 

@@ -16,6 +16,7 @@ from ldptrace.errors import LdptraceError
 from ldptrace.io import read
 from ldptrace.models import load_model
 from ldptrace.models.routes.model import RouteModel
+from ldptrace.products.sample import ONE_EACH
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.shuffling import stated_epsilon
@@ -58,9 +59,13 @@ def test_trips_on_streets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert learned.keys() == public.keys()
     # The map says .3 of a cell that all of at least 100 people cross, at an epsilon of 8; it is never near 1.
     assert public["visits"]["chi2"] > 50
+    assert learned["visits"]["noise"] == pytest.approx(3.01, abs=0.01)
     assert card["notes"][0].startswith("The map alone, without any report, misses the answers")
     assert card["notes"][0] in card["explanation"]
+    # Each device is a person, so trips, profile and matrix count people.
     assert trips.provenance is not None
+    assert (trips.provenance["unit"], trips.provenance["users"]) == ("user", 400)
+    assert ONE_EACH in (out / "profile.html").read_text()
     # The profile shows the streets, or the card says why it cannot.
     profile = json.loads((out / "profile.json").read_text())
     unlike = [note for note in card["notes"] if note.startswith("The profile is without streets")]

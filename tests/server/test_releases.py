@@ -16,6 +16,7 @@ from ldptrace.device.track import occasion_among
 from ldptrace.errors import LdptraceError
 from ldptrace.io import read
 from ldptrace.models import load_model
+from ldptrace.products.sample import with_trip
 from ldptrace.protocol.plan import Plan
 from ldptrace.server import campaigns, releases, views
 from ldptrace.server.counting import Counter, Submission
@@ -130,6 +131,10 @@ def test_every_window_has_a_release_of_its_own(database: Database, tmp_path: Pat
             assert "of the devices had no trip" in card["people"][0]
             assert "trips per person" in card["people"][1]
             assert card["people"][-1] == PEOPLE
+            # The profile is about the people of this window, not about all answers that the model remembers.
+            profile = json.loads(releases.file_of(session, "trips", "profile.json", number))
+            assert profile["privacy"]["users"] == 80
+            assert profile["trips"] == pytest.approx(80 * with_trip(profile["privacy"]))
             over_time = json.loads(releases.file_of(session, "trips", "series.json", number))
             assert [one["window"] for one in over_time["windows"]] == [3, 4][: number + 1]
             assert "due from 1970-01-" in releases.file_of(session, "trips", "README.md", number).decode()

@@ -148,7 +148,8 @@ def publish(
         False, "--again", help="Publish the campaign again after an interrupted attempt."
     ),
     address: str = typer.Option(
-        "", help="Public address of the server, which the metadata of the release name."
+        "",
+        help="Public address of the server, such as https://collect.example, which the metadata of the release name.",
     ),
     data: DataOption = None,
     database: DatabaseOption = None,

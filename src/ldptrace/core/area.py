@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,7 @@ from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.lattice import cell_name
 
 MOST_ROWS = 4096  # strips in which the edges of polygons are looked up
 FINENESS = 24  # parts per side of a cell that are land or not
@@ -153,7 +155,8 @@ class Land:
         """Draw a uniform point of the area in each of the cells, in units of cells from the origin of the grid."""
         count = np.diff(self.first)[cells]
         if np.any(count == 0):
-            raise InputError(f"cell {int(cells[count == 0][0])} has no part in the area")
+            n = math.isqrt(len(self.first) - 1)
+            raise InputError(f"cell {cell_name(int(cells[count == 0][0]), n)} has no part in the area")
         square = np.empty(len(cells), dtype=np.int64)
         x, y = np.empty(len(cells)), np.empty(len(cells))
         todo = np.arange(len(cells))

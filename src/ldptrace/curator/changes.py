@@ -61,7 +61,7 @@ class Change:
     def chance_words(self, steps: str) -> str:
         """Return in words how likely noise alone gives this change.
 
-        >>> Change("start", 0.0, 0, "cell 0,0", 0.1, 0.2, 0.0123).chance_words("weeks")
+        >>> Change("start", 0.0, 0, "cell A1", 0.1, 0.2, 0.0123).chance_words("weeks")
         'by chance in 1 of 81 weeks'
         """
         if self.chance * CERTAIN < 1:

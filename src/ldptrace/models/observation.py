@@ -154,7 +154,9 @@ def beside_map(matches: Sequence[Match], alone: Sequence[Match]) -> str:
 
 def match_table(matches: Sequence[Match], alone: Sequence[Match] = ()) -> list[str]:
     """Write lines that say, question by question, how the model matches the answers, and how the map alone does."""
-    lines = ["How the model matches the noisy answers (1.0: all misfit is noise)"]
+    lines = [
+        "How the model matches the noisy answers (noise alone gives a chi2 of about 1, and stays below the last column)"
+    ]
     lines += [f"  {'question':<10}{'users':>10}{'answers':>9}{'chi2':>7}{'largest':>9}"]
     lines += [
         f"  {match.question:<10}{match.users:>10,}{match.answers:>9}{match.chi2:>7.2f}{match.largest:>7.1f} se"
@@ -166,6 +168,10 @@ def match_table(matches: Sequence[Match], alone: Sequence[Match] = ()) -> list[s
             f"{line}{match.chi2:>12.2f}{match.largest:>6.1f} se"
             for line, match in zip(lines[2:], alone, strict=True)
         ]
+    lines[1] += f"{'noise':>8}"
+    lines[2:] = [
+        f"{line}{noise_reaches(match.answers):>8.2f}" for line, match in zip(lines[2:], matches, strict=True)
+    ]
     return lines
 
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from ldptrace.protocol.lattice import cell_name
+
 WIDTH = 300.0
 LEVELS = 12
 ARROWS = 120
@@ -94,18 +96,9 @@ def zone_map(side: int, frame: Frame) -> Markup:
     for zone in range(side * side):
         x, y = _centre(zone, side, frame.height)
         parts.append(
-            f'<text class="zone" x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">{zone_name(zone, side)}</text>'
+            f'<text class="zone" x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">{cell_name(zone, side)}</text>'
         )
     return _svg(WIDTH, frame.height, [*parts, *frame.over()], "map")
-
-
-def zone_name(zone: int, side: int) -> str:
-    """Name a zone: a letter from west to east, a number from south to north, as on a chessboard.
-
-    >>> zone_name(0, 6), zone_name(7, 6)
-    ('A1', 'B2')
-    """
-    return f"{chr(ord('A') + zone // side)}{zone % side + 1}"
 
 
 def flow_map(flows: Iterable[Flow], side: int, frame: Frame, top: float) -> Markup:
@@ -166,7 +159,7 @@ def trip_matrix(trips: Sequence[Sequence[float]], top: float, *, signed: bool = 
     parts.append(_lattice(side, WIDTH))
     for zone in range(size):
         middle = (zone + 0.5) * step
-        name = zone_name(zone, side)
+        name = cell_name(zone, side)
         # Every zone has its number; the letter stands once, before its zones.
         parts.append(
             f'<text class="zone-tick" x="-3" y="{middle + 2:.1f}" text-anchor="end">{name[1:]}</text>'

@@ -16,6 +16,7 @@ from ldptrace.pages import charts, drawings
 from ldptrace.pages.charts import Series
 from ldptrace.pages.drawings import Frame
 from ldptrace.pages.promise import promise, sharing
+from ldptrace.protocol.lattice import cell_name
 
 Document = dict[str, Any]
 LEVELS = {
@@ -211,7 +212,7 @@ def _trips(document: Document, frame: Frame) -> dict[str, Any]:
         "difference_scale": drawings.scale_bar(top, signed=True),
         "largest": [
             {
-                "name": f"{drawings.zone_name(a, side)} → {drawings.zone_name(b, side)}",
+                "name": f"{cell_name(a, side)} → {cell_name(b, side)}",
                 "shares": [share, *(other[a][b] for other in others)],
             }
             for share, a, b in pairs[:5]

@@ -48,7 +48,7 @@ def promise(privacy: dict[str, Any] | None) -> Promise:
     epsilon = str(privacy["epsilon"])
     factor = _factor(epsilon)
     leaks = privacy.get("leaks")
-    unit = "trip" if privacy.get("unit") == "trip" else "user"
+    unit = "user" if privacy.get("unit", "user") == "user" else "trip"
     headline = f"ε = {epsilon} for each {unit}."
     meaning = MEANING[unit].format(factor=factor)
     if privacy.get("trust") == "shuffler":

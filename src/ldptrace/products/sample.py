@@ -228,14 +228,14 @@ def _check_zone(file: Path, stated: str | None, wanted: str | None) -> None:
         )
 
 
-def sample_of(source: Source, population: float | None = None) -> Sample:
-    """Return the sample of a source. A model gives many trips, always the same trips."""
+def sample_of(source: Source, population: float | None = None, count: int | None = None) -> Sample:
+    """Return the sample of a source. A model gives `count` trips, always the same trips."""
     if isinstance(source, Trajectories):
         return Sample.of_trips(source, population)
     model = source.model
     if isinstance(model, TimedModel):
         model = model.on(source.calendar)
-    drawn = Sample.of_model(model, population)
+    drawn = Sample.of_model(model, population, count)
     return replace(drawn, trips=replace(drawn.trips, **source.labels(None)))
 
 

@@ -21,6 +21,7 @@ from ldptrace.core.words import count
 from ldptrace.errors import DataWarning, FormatError, InputError
 from ldptrace.io.geojson import stated_crs
 from ldptrace.protocol.grid import Bounds
+from ldptrace.protocol.lattice import cell_name
 
 # Columns that name a zone, in the order in which they are looked for.
 NAMES = ("zone_id", "zone", "id", "code", "name")
@@ -135,7 +136,7 @@ class Squares(Zones):
     @property
     def ids(self) -> tuple[str, ...]:
         """The names of all squares, column by column."""
-        return tuple(f"{chr(65 + i)}{j + 1}" for i in range(self.side) for j in range(self.side))
+        return tuple(cell_name(square, self.side) for square in range(self.side**2))
 
     def locate(self, x: Floats, y: Floats, crs: str | None) -> Located:
         x0, y0, x1, y1 = self.bounds

@@ -50,6 +50,21 @@ def axis_cell(value: float, origin: float, step: float, n: int) -> int:
     return index
 
 
+def cell_name(cell: int, n: int) -> str:
+    """Name a cell as on a chessboard: letters from west to east, numbers from south to north.
+
+    >>> cell_name(0, 6), cell_name(7, 6), cell_name(26 * 30, 30)
+    ('A1', 'B2', 'AA1')
+    """
+    column, row = divmod(cell, n)
+    letters = ""
+    column += 1
+    while column:
+        column, letter = divmod(column - 1, 26)
+        letters = chr(ord("A") + letter) + letters
+    return f"{letters}{row + 1}"
+
+
 def direction(di: int, dj: int) -> int:
     """Number of the king move (di, dj).
 

@@ -199,6 +199,7 @@ def promise(plan: Plan) -> dict[str, Any]:
     return {
         "method": plan.method,
         **trusted(plan),
+        "unit": "user",
         "lifetime": None if lifetime is None else decimal_text(lifetime),
         "leaks": None
         if plan.is_private
@@ -243,7 +244,7 @@ def item_words(question: Question, item: int) -> str:
 
     >>> from ldptrace.protocol.questions import Length, Moves
     >>> item_words(Length(6, 24), 23), item_words(Moves(6, 5), 0), item_words(Moves(6, 5), 220)
-    ('24 cells or more', 'from cell 0,0 to cell 0,1', 'nothing')
+    ('24 cells or more', 'from cell A1 to cell A2', 'nothing')
     """
     return question.words(item) if item < question.domain else "nothing"
 

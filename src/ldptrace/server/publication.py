@@ -22,10 +22,10 @@ from ldptrace.io.provenance import checksum
 from ldptrace.methods.release import Release
 from ldptrace.models import fit_model
 from ldptrace.models.base import MobilityModel
-from ldptrace.models.observation import Match
+from ldptrace.models.observation import Match, noise_reaches
 from ldptrace.models.space_time import TimedModel
 from ldptrace.products.profile import Profile, profile_page
-from ldptrace.products.sample import OWN_CLOCKS, Sample
+from ldptrace.products.sample import OWN_CLOCKS, sample_of
 from ldptrace.products.statement import Operator, Promise, write_statement
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.words import promise
@@ -84,12 +84,13 @@ def write_release(
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", FitWarning)
         model = fit_model(estimates, public=public, progress=_fitting(tell))
-    model.save(out / "model.npz")
+    reports = _reports(tallies)
+    release = Release.of(model)
+    release = replace(release, promised={**(release.promised or {}), "users": reports})
+    release.save(out / "model.npz")
     tell("sample", 60)
     # Post-processing: the model already holds everything that is known about the reports.
-    reports = _reports(tallies)
-    drawn = count or model.trips(reports)
-    release, seed = Release.of(model), secrets.randbits(63)
+    drawn, seed = count or model.trips(reports), secrets.randbits(63)
     for place, kind in enumerate(FORMATS):
         tell(f"write {kind}", 65 + 9 * place)
         # The same trips each time, drawn block by block: they need not fit into the memory.
@@ -120,7 +121,7 @@ def write_release(
         "window": _window(windows) if windows else None,
     }
     tell("write the profile and the documents", 94)
-    card["notes"] += _profile(campaign, model, public, each, out)
+    card["notes"] += _profile(campaign, release, public, each, out)
     _text(out / FIT, json.dumps(card, indent=1))
     _papers(campaign, plan, reports, material.address, out)
     tell("write the page", 96)
@@ -182,14 +183,14 @@ def _window(windows: Sequence[Recalled]) -> dict[str, Any]:
 
 def _profile(
     campaign: Campaign,
-    model: MobilityModel,
+    release: Release,
     public: RoadNetwork | None,
     each: TripsPerPerson | None,
     out: Path,
 ) -> list[str]:
-    """Write the page for the public with its numbers, and with street counts if trips follow streets. Returns notes on
-    what is missing."""
-    sample, notes = Sample.of_model(model, count=PROFILED), []
+    """Write the page for the public with its numbers, and with street counts if trips follow streets. Its numbers are
+    of the people who answered, not of all answers that the model remembers. Returns notes on what is missing."""
+    sample, notes = sample_of(release, (release.promised or {})["users"], PROFILED), []
     try:
         profile = Profile.of(sample, roads=public, each=each)
     except InputError as error:
@@ -236,8 +237,9 @@ def _reports(tallies: list[tuple[Plan, Tally]]) -> int:
 
 
 def _matches(matches: Sequence[Match]) -> list[dict[str, Any]]:
-    """Return how well the model fits the answers to each question, in standard errors."""
-    return [asdict(match) for match in matches]
+    """Return how well the model fits the answers to each question, in standard errors, and how large a misfit noise
+    alone explains."""
+    return [asdict(match) | {"noise": round(noise_reaches(match.answers), 3)} for match in matches]
 
 
 def _text(path: Path, text: str) -> None:

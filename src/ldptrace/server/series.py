@@ -25,6 +25,7 @@ from ldptrace.models.observation import SINGLE, Share, first_guess
 from ldptrace.models.path.model import observed
 from ldptrace.protocol.plan import CampaignName, Plan
 from ldptrace.protocol.questions import TIME_QUESTIONS, Trips
+from ldptrace.protocol.questions.base import cell_words
 from ldptrace.server.registry import Campaign, day
 from ldptrace.server.storage import Session
 from ldptrace.server.tallies import tallies_of
@@ -154,7 +155,13 @@ def over_time(windows: Sequence[Recalled]) -> dict[str, Any]:
     ):
         lines.append((name, points, level_changes(points)))
     for cell in _busiest(windows[-1].now):
-        lines.append((f"visits of cell {cell}", [_visits(one.now, cell) for one in windows], changed))
+        lines.append(
+            (
+                f"visits of {cell_words(cell, windows[-1].plan.grid.n)}",
+                [_visits(one.now, cell) for one in windows],
+                changed,
+            )
+        )
     return {
         "windows": [_window(one) for one in windows],
         "lines": [
@@ -177,8 +184,8 @@ def over_time(windows: Sequence[Recalled]) -> dict[str, Any]:
 def change_words(change: Change) -> str:
     """Return a change in words. The numbers are shares of the devices.
 
-    >>> change_words(Change("visits", 1803859200.0, 3, "cell 0,3", 0.1, 0.25, 1e-4))
-    'More cell 0,3 since 2027-03-01 (question visits: 0.100 before, 0.250 now; by chance in 1 of 10,000 windows).'
+    >>> change_words(Change("visits", 1803859200.0, 3, "cell A4", 0.1, 0.25, 1e-4))
+    'More cell A4 since 2027-03-01 (question visits: 0.100 before, 0.250 now; by chance in 1 of 10,000 windows).'
     """
     way = "More" if change.after > change.before else "Less"
     return (

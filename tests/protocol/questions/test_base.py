@@ -37,7 +37,7 @@ def test_moves_in_words_lead_from_cell_to_cell() -> None:
     assert [move_words(item, 3) for item in items] == [
         f"from {cell_words(here, 3)} to {cell_words(there, 3)}" for here, there in pairwise(path)
     ]
-    assert cell_words(7, 3) == "cell 2,1"
+    assert cell_words(7, 3) == "cell C2"
 
 
 @pytest.mark.parametrize("value", [0, 6, 1.0, True, "3", None])

@@ -40,5 +40,5 @@ def test_a_set_is_no_larger_than_its_domain(kind: type[Moves | Links]) -> None:
 
 
 def test_words_name_both_cells() -> None:
-    assert Moves(2, 1).words(0) == "from cell 0,0 to cell 0,1"
+    assert Moves(2, 1).words(0) == "from cell A1 to cell A2"
     assert len({Links(3, 1).words(item) for item in range(link_count(3))}) == link_count(3)

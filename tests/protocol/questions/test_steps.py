@@ -31,4 +31,4 @@ def test_beginning_and_end_share_the_domain_of_the_moves() -> None:
         [end],
     ]
     assert question.answer(Occasion(Trip([])), Source()) == [[]] * 5
-    assert (question.words(begin), question.words(end)) == ("beginning in cell 0,0", "end in cell 0,2")
+    assert (question.words(begin), question.words(end)) == ("beginning in cell A1", "end in cell A3")

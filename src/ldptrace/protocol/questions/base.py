@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from ldptrace.errors import PlanError
-from ldptrace.protocol.lattice import move_item, move_of
+from ldptrace.protocol.lattice import cell_name, move_item, move_of
 from ldptrace.protocol.limits import MAX_CAPACITY
 from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.records import Record
@@ -112,7 +112,7 @@ def nearby(item: int, reach: int, domain: int) -> list[int]:
 
 def cell_words(cell: int, n: int) -> str:
     """Describe a cell as people find it on the grid."""
-    return f"cell {cell // n},{cell % n}"
+    return f"cell {cell_name(cell, n)}"
 
 
 def move_words(item: int, n: int) -> str:

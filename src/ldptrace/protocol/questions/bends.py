@@ -18,7 +18,7 @@ class Bends(SampledQuestion):
     >>> from ldptrace.protocol.trips import Trip
     >>> there, back = (Bends(6, most=9).answer(Occasion(Trip(path)), Source()) for path in ([0, 1, 8, 9], [9, 8, 1, 0]))
     >>> there == back, [Bends(6, most=9).words(item) for item in there[0]]
-    (True, ['cell 0,1 between cell 1,2 and cell 0,0', 'cell 1,2 between cell 1,3 and cell 0,1'])
+    (True, ['cell A2 between cell B3 and cell A1', 'cell B3 between cell B4 and cell A2'])
     """
 
     name: ClassVar[str] = "bends"

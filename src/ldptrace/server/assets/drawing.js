@@ -20,9 +20,15 @@ export function html(name, attributes = {}, ...children) {
 
 export const number = (value) => Number(value).toLocaleString("en");
 export const rounded = (value) => String(Number(Number(value).toPrecision(2)));
+/** A share in percent. */
+export const percent = (share) => `${rounded(100 * share)} %`;
 
-/** The name of a cell, the same as in the words about plans and reports: its column from the west, its row from the south. */
-export const cellName = (cell, n) => `cell ${Math.floor(cell / n)},${cell % n}`;
+/** The name of a cell as on a chessboard, the same as in the words about plans and reports: letters from west to east, numbers from south to north. */
+export function cellName(cell, n) {
+  let letters = "";
+  for (let left = Math.floor(cell / n) + 1; left > 0; left = Math.floor((left - 1) / 26)) letters = String.fromCharCode(65 + ((left - 1) % 26)) + letters;
+  return `cell ${letters}${(cell % n) + 1}`;
+}
 
 const DEGREE = 111_195;
 
@@ -216,7 +222,7 @@ export async function streetsOf(name) {
 /** The width of a chart: that of its place, so that its texts have the size of the others. */
 const wide = (root) => Math.round(Math.min(Math.max(root.getBoundingClientRect().width, 300), 600));
 
-/** Bars with whiskers of two standard errors. */
+/** Bars of shares with whiskers of two standard errors. */
 export function bars(root, { values, errors, label, unit }) {
   const [width, height, left, bottom] = [wide(root), 240, 56, 26];
   const top = Math.max(...values.map((value, place) => value + 2 * errors[place]), 1e-9);
@@ -227,12 +233,12 @@ export function bars(root, { values, errors, label, unit }) {
   root.setAttribute("role", "img");
   root.setAttribute("aria-label", label);
   const parts = [svg("line", { x1: left, x2: width, y1: y(0), y2: y(0), class: "axis" })];
-  parts.push(svg("text", { x: left - 4, y: y(top) + 10, "text-anchor": "end" }, rounded(top)));
+  parts.push(svg("text", { x: left - 4, y: y(top) + 10, "text-anchor": "end" }, percent(top)));
   parts.push(svg("text", { x: left - 4, y: y(0) + 4, "text-anchor": "end" }, "0"));
   values.forEach((value, place) => {
     const x = left + place * step;
     const bar = svg("rect", { x: x + step * 0.12, width: step * 0.76, y: y(Math.max(value, 0)), height: Math.abs(y(0) - y(value)), class: "bar" });
-    bar.append(svg("title", {}, `${place + 1} ${unit}: ${rounded(value)} ± ${rounded(errors[place])}`));
+    bar.append(svg("title", {}, `${place + 1} ${unit}: ${percent(value)} ± ${percent(errors[place])}`));
     const middle = x + step / 2;
     parts.push(bar, svg("line", { x1: middle, x2: middle, y1: y(value - 2 * errors[place]), y2: y(value + 2 * errors[place]), class: "whisker" }));
     const every = Math.ceil(values.length / 10);
@@ -291,7 +297,7 @@ export function errorCurve(root, { series, reports, label }) {
   const short = (count) => Intl.NumberFormat("en", { notation: "compact" }).format(count);
   let edge = -Infinity;
   for (const [count, error] of series) {
-    parts.push(svg("text", { x: left - 6, y: y(error) + 4, "text-anchor": "end" }, rounded(error)));
+    parts.push(svg("text", { x: left - 6, y: y(error) + 4, "text-anchor": "end" }, percent(error)));
     if (x(count) - edge > 56) {
       parts.push(svg("text", { x: x(count), y: height - bottom + 17, "text-anchor": "middle" }, short(count)));
       edge = x(count);

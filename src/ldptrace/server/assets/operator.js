@@ -1,6 +1,6 @@
 // The operator's page: campaigns, reports arriving, the live map, the release.
 
-import { bars, cellName, errorCurve, GridMap, html, number, rounded, streetsOf, timeline } from "./drawing.js";
+import { bars, cellName, errorCurve, GridMap, html, number, percent, rounded, streetsOf, timeline } from "./drawing.js";
 import { campaignIn, follow, planIn, showPlan } from "./form.js";
 import { LiveMap } from "./live.js";
 
@@ -258,8 +258,8 @@ function errors(one) {
   }
   const series = one.predicted.map((entry) => [entry.reports, entry.standard_errors[select.value]]);
   const reports = one.round_reports.at(-1)?.reports ?? 0;
-  errorCurve(at("errors"), { series, reports, label: `Predicted standard error of ${select.value} from ${rounded(series[0][1])} at ${number(series[0][0])} reports to ${rounded(series.at(-1)[1])} at ${number(series.at(-1)[0])}` });
-  table("errors-table", ["reports", ...names], one.predicted.map((entry) => [entry.reports, ...names.map((name) => rounded(entry.standard_errors[name]))]), "");
+  errorCurve(at("errors"), { series, reports, label: `Predicted standard error of ${select.value} from ${percent(series[0][1])} at ${number(series[0][0])} reports to ${percent(series.at(-1)[1])} at ${number(series.at(-1)[0])}` });
+  table("errors-table", ["reports", `standard error of ${select.value}`], series.map(([count, error]) => [count, percent(error)]), "");
 }
 
 /** The map, where there are enough reports for one. */
@@ -290,8 +290,8 @@ async function fit(one) {
   if (state.chosen !== one.name) return;
   state.card = one.name;
   const alone = new Map((card.map_alone ?? []).map((match) => [match.question, match.chi2]));
-  const heads = ["question", "answered by", "model", ...(alone.size ? ["map alone"] : [])];
-  const rows = card.fit.map((match) => [match.question, match.users, match.chi2.toFixed(2), ...(alone.size ? [alone.get(match.question)?.toFixed(2) ?? ""] : [])]);
+  const heads = ["question", "answered by", "model", ...(alone.size ? ["map alone"] : []), "noise"];
+  const rows = card.fit.map((match) => [match.question, match.users, match.chi2.toFixed(2), ...(alone.size ? [alone.get(match.question)?.toFixed(2) ?? ""] : []), match.noise.toFixed(2)]);
   table("fit", heads, rows, "This kind of model was not compared with the answers.");
   at("fit-note").textContent = (card.notes ?? []).join(" ");
   at("fit-card").hidden = false;
@@ -302,12 +302,12 @@ function draw() {
   const map = new GridMap(at("map"), { ...grid, geographic: ["EPSG:4326", "OGC:CRS84"].includes(grid.crs) }, "Estimated density and flows; a table follows");
   map.streets(state.streets?.drawing);
   map.scale();
-  const strongest = density ? ` The strongest blue is ${rounded(100 * Math.max(...density.values))} % of the people.` : "";
+  const strongest = density ? ` The strongest blue is ${percent(Math.max(...density.values))} of the people.` : "";
   if (density && at("show-density").checked) {
     const top = Math.max(...density.values, 1e-9);
     density.values.forEach((value, cell) => {
       const error = density.std_errors[cell];
-      const title = `${cellName(cell, grid.n)}: ${rounded(value)} ± ${rounded(error)}`;
+      const title = `${cellName(cell, grid.n)}: ${percent(value)} ± ${percent(error)}`;
       if (value > 0) map.layers.cells.append(map.cell(cell, { class: "density", opacity: (0.85 * value) / top }));
       // What is not two standard errors above zero may be nothing but noise: hatched.
       map.layers.cells.append(map.cell(cell, { class: value < 2 * error ? "unsure" : "sure", "fill-opacity": value < 2 * error ? 0.8 : 0 }, title));
@@ -318,14 +318,14 @@ function draw() {
     const top = Math.max(...flows.map((flow) => flow.value), 1e-9);
     const wide = Math.min(map.width, map.height) / grid.n / 5;
     for (const flow of clear) {
-      const title = `${cellName(flow.from, grid.n)} to ${cellName(flow.to, grid.n)}: ${rounded(flow.value)} ± ${rounded(flow.std_error)}`;
+      const title = `${cellName(flow.from, grid.n)} to ${cellName(flow.to, grid.n)}: ${percent(flow.value)} ± ${percent(flow.std_error)}`;
       map.layers.flows.append(map.flow(flow.from, flow.to, { class: "flow", "stroke-width": Math.max(1, (wide * flow.value) / top), "stroke-opacity": Math.min(1, 0.25 + (0.15 * flow.value) / flow.std_error) }, title));
     }
     at("map-legend").textContent = `Blue: share of people who cross a cell; hatched where it is less than two standard errors above zero. Orange: flows between neighbouring cells that are at least two standard errors above zero, ${number(clear.length)} of ${number(flows.length)}; the surer, the stronger.${strongest}`;
   } else at("map-legend").textContent = "Blue: share of people who cross a cell; hatched where it is less than two standard errors above zero." + strongest;
   if (density) {
     const order = density.values.map((value, cell) => [cell, value, density.std_errors[cell]]).sort((a, b) => b[1] - a[1]);
-    table("cells", ["cell", "share", "standard error"], order.slice(0, 20).map(([cell, value, error]) => [cellName(cell, grid.n), rounded(value), rounded(error)]), "");
+    table("cells", ["cell", "share", "standard error"], order.slice(0, 20).map(([cell, value, error]) => [cellName(cell, grid.n), percent(value), percent(error)]), "");
   }
   if (lengths) bars(at("lengths"), { values: lengths.values, errors: lengths.std_errors, label: "Distribution of the lengths of trips", unit: "cells" });
 }
