@@ -47,8 +47,13 @@ class Points:
 
     def __post_init__(self) -> None:
         settle(self)
-        if self.spacing is not None and self.interval is not None:
-            raise InputError("points have a spacing or an interval, not both")
+        check_one(self.spacing, self.interval)
+
+
+def check_one(spacing: object, interval: object) -> None:
+    """Raise an error if both a spacing and an interval of points are given."""
+    if spacing is not None and interval is not None:
+        raise InputError("points have a spacing or an interval, not both")
 
 
 @dataclass(frozen=True)

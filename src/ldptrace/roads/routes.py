@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints32
+from ldptrace.core.drawing import check_one
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.trajectories import Trajectories
@@ -177,8 +178,7 @@ class Routes:
         times, `t` is the time in seconds since the start of the route.
         """
         picked = np.arange(len(self)) if indices is None else np.asarray(indices, dtype=np.int64)
-        if spacing is not None and interval is not None:
-            raise InputError("points have a spacing or an interval, not both")
+        check_one(spacing, interval)
         if interval is not None and self.roads.seconds is None:
             raise InputError(
                 f"{self.roads.name}: its speeds are not known, so points cannot be placed at an interval of seconds; "

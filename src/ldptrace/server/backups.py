@@ -14,8 +14,7 @@ from pathlib import Path
 from ldptrace.core.atomic import atomic_path
 from ldptrace.errors import InputError
 from ldptrace.server.registry import Campaign, audit_log, find, note
-from ldptrace.server.releases import number_in
-from ldptrace.server.storage import Database, Session, StorageUnavailable
+from ldptrace.server.storage import Database, Session, StorageUnavailable, number_in
 from ldptrace.server.storage.base import Row
 from ldptrace.server.storage.schema import COLUMNS, OF_CAMPAIGN, OF_ROUND
 from ldptrace.server.storage.sqlite import FILE, SqliteDatabase

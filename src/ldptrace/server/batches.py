@@ -23,12 +23,10 @@ from ldptrace.protocol.shuffling import stated_epsilon
 from ldptrace.server.counting import add_tally, note_rejections
 from ldptrace.server.opener import open_batch
 from ldptrace.server.registry import find, note
-from ldptrace.server.storage import Database, Session
+from ldptrace.server.storage import Database, Session, number_in, stored
 from ldptrace.server.windows import CountedPlan, OpenRound, begin_window, counted_plans, window_round
 from ldptrace.web.problems import BY_NUMBER, Refused, ServerProblem, wrong_state
 
-# In place of a window in plans that have none.
-NO_WINDOW = -1
 NOT_OPENED = "not-opened"
 
 
@@ -42,7 +40,7 @@ class Label:
 
     @property
     def key(self) -> tuple[str, str, int]:
-        return self.campaign, self.plan, NO_WINDOW if self.window is None else self.window
+        return self.campaign, self.plan, stored(self.window)
 
 
 def count_batch(database: Database, label: Label, body: bytes, now: float) -> dict[str, Any]:
@@ -97,7 +95,7 @@ def batches_of(session: Session, name: str, plans: dict[str, Plan]) -> list[dict
     ):
         shuffled = plans[plan].shuffled
         assert shuffled is not None
-        entry = {"plan": plan, "window": None if window == NO_WINDOW else window, "reports": reports}
+        entry = {"plan": plan, "window": number_in(window), "reports": reports}
         if not digest:
             found.append(entry | {"deleted": True})
             continue

@@ -24,7 +24,7 @@ from ldptrace.server import fence
 from ldptrace.server.batches import batches_of
 from ldptrace.server.registry import Campaign, find, note, plans_of
 from ldptrace.server.seen import erase
-from ldptrace.server.storage import Database, Session
+from ldptrace.server.storage import Database, Session, number_in, stored
 from ldptrace.server.tallies import tallies_of, tally_of, windows_until
 from ldptrace.web.problems import Refused, wrong_state
 
@@ -100,24 +100,6 @@ PART = 1 << 20
 ROADS = "roads/"
 # The drawing of the streets, for the pages.
 STREETS = "drawn/streets.json"
-# How the database and a worker write the number of a release of all rounds together.
-_WHOLE = -1
-
-
-def stored(number: int | None) -> int:
-    """Return the number of a release as it is stored: that of a round, or of all rounds together (None).
-
-    >>> stored(None), number_in(stored(None)), number_in(stored(3))
-    (-1, None, 3)
-    """
-    return _WHOLE if number is None else number
-
-
-def number_in(place: int) -> int | None:
-    """Return the number of a release from how it is stored."""
-    return None if place == _WHOLE else int(place)
-
-
 PAGE = "index.html"
 
 MEDIA_TYPES = {

@@ -12,7 +12,7 @@ from ldptrace.protocol.shuffled import Shuffled
 from ldptrace.server.campaigns import close_round, keep_plan, open_round
 from ldptrace.server.registry import Campaign, all_campaigns, find, note, plans_of
 from ldptrace.server.seen import erase
-from ldptrace.server.storage import Database
+from ldptrace.server.storage import Database, stored
 from ldptrace.server.windows import counted_plans
 from ldptrace.web.problems import Refused, wrong_state
 
@@ -172,9 +172,10 @@ def due_releases(database: Database) -> list[DueRelease]:
             "AND (releases.state IS NULL OR releases.state = 'failed') ORDER BY rounds.campaign, rounds.number"
         )
         scheduled = session.rows(
-            "SELECT name FROM campaigns LEFT JOIN releases ON releases.campaign = name AND releases.number = -1 "
+            "SELECT name FROM campaigns LEFT JOIN releases ON releases.campaign = name AND releases.number = ? "
             "WHERE campaigns.state = 'closed' AND until IS NOT NULL "
-            "AND (releases.state IS NULL OR releases.state = 'failed') ORDER BY name"
+            "AND (releases.state IS NULL OR releases.state = 'failed') ORDER BY name",
+            stored(None),
         )
         known = {one.name: one for one in all_campaigns(session)}
         once = [known[name] for (name,) in scheduled if known[name].plan.standing is None]

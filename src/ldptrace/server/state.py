@@ -17,9 +17,9 @@ from starlette.requests import Request
 from ldptrace.server.counting import Counter, warm_up
 from ldptrace.server.metrics import Metrics
 from ldptrace.server.registry import is_name
-from ldptrace.server.releases import Attempt, Listener, begin, number_in, running_releases, stored
+from ldptrace.server.releases import Attempt, Listener, begin, running_releases
 from ldptrace.server.standing import ACTOR, DueRelease, tick
-from ldptrace.server.storage import Database, Session, StorageUnavailable
+from ldptrace.server.storage import Database, Session, StorageUnavailable, number_in, stored
 from ldptrace.server.tokens import Token, holder
 from ldptrace.web.intake import Intake
 from ldptrace.web.limits import Arriving, RateLimit, Settings

@@ -13,7 +13,7 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.server.batches import batches_of
 from ldptrace.server.registry import Campaign, plans_of
 from ldptrace.server.releases import folder_of
-from ldptrace.server.storage import Session
+from ldptrace.server.storage import Session, stored
 from ldptrace.server.tallies import counts_of, estimates_of, rejections_of, tallies_of
 from ldptrace.server.terms import Terms
 
@@ -229,7 +229,7 @@ def estimated(session: Session, campaign: Campaign) -> Estimated:
 def release_state(session: Session, name: str) -> Progress | None:
     """Return the progress of the release."""
     found = session.row(
-        "SELECT state, stage, done, error FROM releases WHERE campaign = ? AND number = -1", name
+        "SELECT state, stage, done, error FROM releases WHERE campaign = ? AND number = ?", name, stored(None)
     )
     return None if found is None else _progress(*found)
 

@@ -8,15 +8,13 @@ import sys
 
 from ldptrace.errors import LdptraceError
 from ldptrace.server import releases
-from ldptrace.server.storage import open_database
+from ldptrace.server.storage import number_in, open_database, stored
 
 
-def main(
-    name: str, number: str, count: int, url: str, place: int = releases.stored(None), address: str = ""
-) -> int:
+def main(name: str, number: str, count: int, url: str, place: int = stored(None), address: str = "") -> int:
     """Make the release, and store an error where the operator sees it."""
     database = open_database(url=url)
-    attempt = releases.Attempt(database, name, number, releases.number_in(place))
+    attempt = releases.Attempt(database, name, number, number_in(place))
     try:
         attempt.make(count, address=address or None)
     except Exception as error:

@@ -5,9 +5,18 @@ from pathlib import Path
 
 from ldptrace.errors import InputError
 from ldptrace.server.storage.base import Database, Session
+from ldptrace.server.storage.schema import number_in, stored
 from ldptrace.web.problems import StorageUnavailable
 
-__all__ = ["Database", "Session", "StorageUnavailable", "is_database", "open_database"]
+__all__ = [
+    "Database",
+    "Session",
+    "StorageUnavailable",
+    "is_database",
+    "number_in",
+    "open_database",
+    "stored",
+]
 DEFAULT_FOLDER = "ldptrace-data"
 
 

@@ -114,6 +114,24 @@ CREATE TABLE IF NOT EXISTS files (
 );
 """
 
+# In a key, in place of a number that there is not: a release of all rounds together, a batch without a window.
+_NONE = -1
+
+
+def stored(number: int | None) -> int:
+    """Return the number of a round or a window, or None, as a key has it.
+
+    >>> stored(None), number_in(stored(None)), number_in(stored(3))
+    (-1, None, 3)
+    """
+    return _NONE if number is None else number
+
+
+def number_in(key: int) -> int | None:
+    """Return the number of a round or a window from a key, or None."""
+    return None if key == _NONE else int(key)
+
+
 # Tables with a column `campaign` or `round`, for deleting one; ids, which are many, are erased by themselves.
 OF_CAMPAIGN = ("plans", "rejections", "admissions", "releases", "files", "keys", "batches", "rounds")
 OF_ROUND = ("tallies", "fresh")
