@@ -190,8 +190,8 @@ class Store:
             )
 
     def make_codes(self, plan: str, windows: Sequence[int], people: int) -> list[list[str]]:
-        """Make one-time codes, for each person one for each window, whose number the code begins with. From then on, the
-        plan's reports need codes."""
+        """Make one-time codes, for each person one for each window; each begins with the number of its window. From
+        then on, the plan's reports need codes."""
         if not 1 <= people * len(windows) <= MAX_CODES:
             raise InputError(
                 f"from 1 to {MAX_CODES:,} codes can be made at once, got {people * len(windows):,}"
