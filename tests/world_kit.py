@@ -34,7 +34,7 @@ from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.storage import Database, open_database
 from ldptrace.shuffler.app import create_app
 from ldptrace.shuffler.sender import Request
-from ldptrace.shuffler.store import FILE, FIXED, Store
+from ldptrace.shuffler.store import DELETED, FILE, FIXED, KNOWN, Store
 from ldptrace.shuffler.witness import PREFIX
 from ldptrace.web.answers import BATCH_TYPE, SEALED_TYPE
 from ldptrace.web.intake import Intake
@@ -356,15 +356,15 @@ class World:
         """All troubles end, and everything that can be sent is sent."""
         self.shuffler_off = self.curator_off = 0.0
         self.put_faults = []
-        self.settled_at = self.time
         for process in (self.shuffler, self.curator):
             process.kill()
+        # Longer than the longest pause between two attempts.
+        self.pass_time(400.0)
+        self.settled_at = self.time
         last = self.span(WINDOWS - 1)[1]
         while self.time < last:
             self.pass_time(HOUR / 4)
-        for _ in range(4):
-            # Longer than the longest pause between two attempts.
-            self.pass_time(400.0)
+        self.pass_time(400.0)
 
     def span(self, window: int) -> tuple[float, float]:
         assert self.plan.standing is not None
@@ -399,10 +399,12 @@ class World:
         assert all(count == 1 for count in counts.values()), "a report was counted twice"
         for value in self.acknowledged.keys() - self.excused - counts.keys():
             window = (value - 1) % WINDOWS
-            # In a batch that was deleted and reported, or one that the curator could not be given for as long as it
-            # takes it.
+            # In a batch that was deleted and reported, or one that the curator could not be given, or told of, for as
+            # long as it takes it.
             late = self.settled_at >= self.span(window)[1] + HOUR
-            assert states[window] == "known" or (late and states[window] == FIXED), f"{value} is lost"
+            assert states[window] == KNOWN or (late and states[window] in (FIXED, DELETED)), (
+                f"{value} is lost"
+            )
         counts = self.counted("direct")
         assert all(count == 1 for count in counts.values()), "a direct report was counted twice"
         assert self.directly.keys() - self.excused_directly <= counts.keys(), "a direct report is lost"

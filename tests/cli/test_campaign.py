@@ -193,6 +193,7 @@ def test_a_shuffled_campaign_shows_its_batches_and_both_promises(tmp_path: Path)
     data = ("--data", str(tmp_path / "data"))
     made = run("create", "trips", "--plan", str(tmp_path / "plan.json"), "--min-reports", "1", *data)
     assert "campaign token trips --scope shuffle" in made.output
+    assert "epsilon 1 (1 if curator and shuffler work together); open it" in " ".join(made.output.split())
     run("open", "trips", *data)
     assert run("token", "trips", "--scope", "shuffle", *data).stdout.startswith("ldpt_")
     store = open_database(tmp_path / "data")

@@ -169,6 +169,10 @@ def test_whatever_happens(curators: Path, events: list[Event], admission: bool) 
 
 @pytest.mark.slow
 @given(st.lists(QUIET, max_size=30))
+# A message is late until shortly before the curator no longer takes it.
+@example(
+    [("time", 2.0), ("send", 0, 0, ""), ("time", HOUR * 1.25), ("network", "late"), *[("time", HOUR)] * 2]
+)
 @settings(max_examples=HISTORIES // 5, deadline=None, suppress_health_check=list(HealthCheck))
 def test_another_trip_changes_one_report_and_nothing_else(curators: Path, events: list[Event]) -> None:
     """Numbers, sizes and times of what leaves the shuffler, and all other reports, are those of the other history."""

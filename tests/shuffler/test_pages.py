@@ -67,6 +67,7 @@ def test_a_person_answers_on_the_page(browser: Browser, tmp_path: Path) -> None:
         for tab in tabs:
             page = tab.go(f"/c/{plan.id}")
             expect(page.locator("#shuffler")).to_contain_text(f"A club, http://127.0.0.1:{port}")
+            expect(page.locator("#notice-link")).to_contain_text("server, which sees your address")
             expect(page.locator("#ledger")).to_contain_text("of that, 0 of at most 30 are used")
             page.locator("#map").click(position={"x": 60, "y": 60})
             page.check("#consent")

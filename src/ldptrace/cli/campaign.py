@@ -62,11 +62,15 @@ def create(
     made = campaigns.create(store, name, chosen, terms, actor=actor())
     if network:
         releases.keep_roads(store, name, network, actor=actor())
+    shuffled = made.plan.shuffled
+    epsilon = f"{float(chosen.epsilon):g}"
+    if shuffled is not None:
+        epsilon = f"{float(shuffled.epsilon):g} ({epsilon} if curator and shuffler work together)"
     note(
         f"campaign {name} is in draft: plan {made.plan.id[:12]}, {chosen.grid.n} x {chosen.grid.n} cells, "
-        f"epsilon {float(chosen.epsilon):g}; open it with: ldptrace campaign open {name}"
+        f"epsilon {epsilon}; open it with: ldptrace campaign open {name}"
     )
-    if made.plan.shuffled is not None:
+    if shuffled is not None:
         note(
             f"the id of the plan is {made.plan.id}; the private key stays in the database and its backups. Make a "
             f"token for the shuffler: ldptrace campaign token {name} --scope shuffle"

@@ -95,7 +95,7 @@ function introduce(campaign) {
   const isLink = /^https?:\/\/\S+$/.test(campaign.notice);
   at("notice-link").hidden = !isLink;
   at("notice-fold").hidden = isLink || campaign.notice === "";
-  if (isLink) at("notice-link").replaceChildren(html("a", { href: campaign.notice, rel: "noopener noreferrer" }, say("notice")));
+  if (isLink) at("notice-link").replaceChildren(html("a", { href: campaign.notice, rel: "noopener noreferrer" }, say(mixed ? "noticeThere" : "notice")));
   else at("notice").replaceChildren(...campaign.notice.split(/\n\s*\n/).map((part) => html("p", {}, part)));
 }
 

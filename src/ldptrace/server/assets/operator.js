@@ -112,7 +112,8 @@ async function show() {
   const counted = `${number(one.reports)} reports counted`;
   if (at("count").textContent !== counted) at("count").textContent = counted;
   at("progress").value = Math.min(1, (one.round_reports.at(-1)?.reports ?? 0) / one.expected);
-  at("needed").textContent = `${number(one.expected)} are expected in a ${one.standing ? "window" : "round"}, ${number(one.min_reports)} are needed before anything but counts is shown. Epsilon ${one.epsilon}, ${one.method}, plan ${one.plan.slice(0, 12)}.`;
+  const epsilon = one.shuffled ? `${one.shuffled.epsilon} (${one.epsilon} if curator and shuffler work together)` : one.epsilon;
+  at("needed").textContent = `${number(one.expected)} are expected in a ${one.standing ? "window" : "round"}, ${number(one.min_reports)} are needed before anything but counts is shown. Epsilon ${epsilon}, ${one.method}, plan ${one.plan.slice(0, 12)}.`;
   at("link").replaceChildren();
   if (one.state === "published") at("link").append("The release has a page: ", html("a", { href: `/c/${one.name}/release` }, `/c/${one.name}/release`), ".");
   if (one.releases.some((release) => release.state === "done")) at("link").append("Everybody can read the releases at ", html("a", { href: `/c/${one.name}/release` }, `/c/${one.name}/release`), ". ");
