@@ -21,7 +21,6 @@ from ldptrace.errors import FitWarning, InputError
 from ldptrace.io.provenance import checksum
 from ldptrace.methods.release import Release
 from ldptrace.models import fit_model
-from ldptrace.models.base import MobilityModel
 from ldptrace.models.observation import Match, noise_reaches
 from ldptrace.models.space_time import TimedModel
 from ldptrace.products.profile import Profile, profile_page

@@ -154,13 +154,10 @@ def over_time(windows: Sequence[Recalled]) -> dict[str, Any]:
         ("trips per person", [_trips_each(one.own) for one in windows]),
     ):
         lines.append((name, points, level_changes(points)))
+    n = windows[-1].plan.grid.n
     for cell in _busiest(windows[-1].now):
         lines.append(
-            (
-                f"visits of {cell_words(cell, windows[-1].plan.grid.n)}",
-                [_visits(one.now, cell) for one in windows],
-                changed,
-            )
+            (f"visits of {cell_words(cell, n)}", [_visits(one.now, cell) for one in windows], changed)
         )
     return {
         "windows": [_window(one) for one in windows],
