@@ -82,9 +82,9 @@ def test_points_as_text(texts: list[str], crs: str | None) -> None:
     assert (found.x.tolist(), found.y.tolist(), found.crs) == ([1, 3], [2, 4], crs)
 
 
-def test_geometries_that_are_no_points() -> None:
-    for values in (["LINESTRING (0 0, 1 1)"], [b"\x01\x01"]):
-        with pytest.raises(FormatError, match="column geometry must hold points as WKT or GeoJSON"):
+def test_geometries_that_are_neither_points_nor_lines() -> None:
+    for values in (["POLYGON ((0 0, 1 1, 0 1))"], [b"\x01\x01"], [7]):
+        with pytest.raises(FormatError, match="column geometry must hold points or lines as WKT or GeoJSON"):
             read_table(pa.table({"id": [1], "geometry": values}))
 
 
@@ -133,7 +133,7 @@ def test_numbers_of_trips_that_repeat_between_users_are_no_ids() -> None:
     ("columns", "complaint"),
     [
         ({"x": [[0], [1]], "y": [[0], [1, 2]]}, "row 2 has 1 values in x and 2 in y"),
-        ({"x": [[0]], "y": [["a"]]}, "column 'y' must hold lists of numbers, it holds list"),
+        ({"x": [[0]], "y": [["a"]]}, "value 1: column y holds 'a', not a number"),
         ({"x": [[0]], "y": [[0]], "t": [[1, 2]]}, "row 1 has 1 values in x and 2 in t"),
     ],
 )

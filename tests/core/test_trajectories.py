@@ -102,7 +102,7 @@ def test_columns_that_do_not_fit_are_refused(columns: dict[str, object], complai
         (pa.table({"x": [[1.0]]}), "no column for y .* the columns are x"),
         (pa.table({"x": [1.0], "y": [1.0]}), "no column says which trajectory"),
         (pa.table({"x": [[1.0]], "y": [[1.0]], "t": [[1.0, 2.0]]}), "row 1 has 1 values in x and 2 in t"),
-        (pa.table({"x": [["a"]], "y": [[1.0]]}), "column 'x' must hold lists of numbers"),
+        (pa.table({"x": [["a"]], "y": [[1.0]]}), "value 1: column x holds 'a', not a number"),
     ],
 )
 def test_tables_that_do_not_fit_are_refused(table: pa.Table, complaint: str) -> None:

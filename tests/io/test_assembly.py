@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ldptrace.core.reading import Reading
+from ldptrace.core.reading import Names, Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError
 from ldptrace.io.account import of_table
-from ldptrace.io.assembly import assemble, hashed, trips
+from ldptrace.io.assembly import assemble, hashed
+from ldptrace.io.sources import Source
 
 # Bytes that hold every trip of these tests.
 MEMORY = 1 << 16
@@ -27,10 +28,11 @@ def assembled(table: pa.Table, folder: Path, parts: int) -> Trajectories:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("ldptrace.io.assembly._PIECE", 1)
         patched.setattr("ldptrace.io.assembly.PARTS", max(1, MEMORY * parts // max(table.nbytes, 1)))
-        found = assemble([(source, lambda: iter(batches))], folder, Reading(), memory=MEMORY)
+        points = Source(source, lambda *_: iter(batches), table.num_rows, Names(), False, table.slice(0, 0))
+        found = assemble([points], folder, Reading(), memory=MEMORY)
     assert 1 <= len(found.files) <= parts + 1
-    tables = [part for file in found.files for part in trips(file)]
-    assert found.trips == sum(part.num_rows for part in tables)
+    tables = [part for file in found.files for part in file.tables()]
+    assert sum(file.rows for file in found.files) == sum(part.num_rows for part in tables)
     return Trajectories.from_arrow(pa.concat_tables(tables))
 
 

@@ -18,7 +18,7 @@ SMALL = Trajectories.from_lists([[(0, 0), (1, 1)], [(2, 2)]])
 def test_an_unknown_extension_lists_the_formats(tmp_path: Path) -> None:
     path = tmp_path / "trips.xyz"
     path.write_text("whatever this is\n")
-    with pytest.raises(FormatError, match=r"trips.xyz: the format is not known.*parquet, csv, porto,"):
+    with pytest.raises(FormatError, match=r"trips.xyz: the format is not known.*parquet, csv, feather,"):
         read(path)
     path.write_text("#0:\n>0:1,2;\n")
     assert read(path).points == 1

@@ -73,14 +73,14 @@ def test_lists_of_different_lengths_name_the_row(tmp_path: Path) -> None:
 
 
 def test_columns_of_words_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"a.parquet: column 'x' must hold lists of numbers"):
+    with pytest.raises(InputError, match=r"a.parquet: value 1: column x holds 'a', not a number"):
         read(saved(tmp_path, pa.table({"x": [["a"]], "y": [["b"]]})))
 
 
 def test_another_file_called_parquet_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     path.write_text("traj_id,x,y\n1,2,3\n")
-    with pytest.raises(FormatError, match=r"a.parquet: this is not a Parquet file"):
+    with pytest.raises(FormatError, match=r"a.parquet: this is not a Parquet or a Feather file"):
         read(path)
 
 

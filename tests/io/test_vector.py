@@ -126,14 +126,14 @@ def test_numbers_are_degrees_only_if_somebody_says_so(tmp_path: Path) -> None:
 
 
 def test_every_row_among_lines_is_somebodys(tmp_path: Path) -> None:
-    shapes = ["LINESTRING (0 0, 1 1)", "POINT (3 3)", None]
-    found, account = read_with_account(saved(tmp_path / "a.gpkg", shapes, {"mode": ["a", "b", "c"]}))
-    assert found.sizes.tolist() == [2, 1, 0]
+    line, point, modes = "LINESTRING (0 0, 1 1)", "POINT (3 3)", {"mode": ["a", "b", "c", "d"]}
+    found, account = read_with_account(saved(tmp_path / "a.gpkg", [line, point, None, line], modes))
+    assert found.sizes.tolist() == [2, 1, 0, 2]
     assert found.extra is not None
-    assert found.extra["mode"].to_pylist() == ["a", "b", "c"]
+    assert found.extra["mode"].to_pylist() == ["a", "b", "c", "d"]
     assert "1 row without a geometry" in account.line()
-    with pytest.raises(NothingUsable, match="2 rows are points and 1 are lines"):
-        read(saved(tmp_path / "b.gpkg", [shapes[0], shapes[1], shapes[1]], {"mode": ["a", "b", "c"]}))
+    with pytest.raises(NothingUsable, match="2 rows are points and 2 are lines"):
+        read(saved(tmp_path / "b.gpkg", [line, point, point, line], modes))
 
 
 def test_points_without_a_place_are_counted_and_keep_their_trip(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 
 from ldptrace.core.crs import WGS84
 from ldptrace.core.reading import Names
@@ -43,7 +43,29 @@ GEOGRAPHIC = (
         *("gps_latitude", "shape_pt_lat", "latitud", "breitengrad"),
     ),
 )
-GEOMETRY_NAMES = ("geometry", "geom", "the_geom", "wkt", "geojson", "point", "location", "position")
+GEOMETRY_NAMES = (
+    *("geometry", "geom", "the_geom", "wkt", "wkt_geom", "geojson", "linestring", "point", "location"),
+    *("position", "points", "coordinates"),
+)
+# The cell of H3 of a point, and the cells of a whole trajectory.
+CELL_NAMES = ("h3", "h3_cell", "h3_index", "h3_id", "h3_address", "hex", "hex_id", "hexagon")
+CELLS_NAMES = (
+    "h3_cells",
+    "h3_indexes",
+    "h3_sequence",
+    "h3_path",
+    "cells",
+    "cell_sequence",
+    "hexes",
+    "hexagons",
+)
+# Where trips begin and end: a word before or after an axis or a time. Words between say nothing more.
+ENDS = (
+    *(("pickup", "dropoff"), ("origin", "destination"), ("orig", "dest"), ("start", "end"), ("begin", "end")),
+    *(("start", "stop"), ("from", "to"), ("source", "target"), ("departure", "arrival"), ("o", "d")),
+)
+BETWEEN = "(centroid|station|location|point|pos|coord)?"
+END_TIME = "(tpep|lpep|trip)?{}(ed)?(datetime|timestamp|time|date|at|ts|t)"
 TIME_NAMES = (
     *("t", "time", "timestamp", "datetime", "date_time", "utc_time", "ts", "gps_time", "utc", "tracked_at"),
     *("base_date_time", "event_time", "recorded_at", "location_time", "fix_time", "epoch", "unix_time"),
@@ -57,7 +79,8 @@ class Columns:
     """Names of the columns of trajectories, and the coordinate system if the names imply it.
 
     `date` is the column with the day if `t` has only the time of day. `order` numbers the points of a trajectory.
-    `geometry` holds points as text if there are no columns x and y.
+    If there are no columns x and y, `ends` are x, y and t of the first and of the last point of trips of two points,
+    `geometry` holds points or lines as text, `cells` the cells of H3 of a trajectory, or `cell` the one of a point.
     """
 
     x: str | None
@@ -69,16 +92,19 @@ class Columns:
     date: str | None = None
     order: str | None = None
     geometry: str | None = None
+    cells: str | None = None
+    cell: str | None = None
+    ends: tuple[str | None, ...] = ()
 
     @property
     def used(self) -> set[str]:
         """All columns with a known meaning. The other columns are extra columns."""
-        return {name for key, name in asdict(self).items() if name is not None and key not in {"crs", "user"}}
+        return {name for name in (*self.placing, self.id, self.order) if name is not None}
 
     @property
     def placing(self) -> set[str | None]:
         """The columns that say where and when a point was."""
-        return {self.x, self.y, self.t, self.date, self.geometry}
+        return {self.x, self.y, self.t, self.date, self.geometry, self.cells, self.cell, *self.ends}
 
 
 def find_columns(names: Sequence[str], given: Names | None = None) -> Columns:
@@ -108,8 +134,23 @@ def find_columns(names: Sequence[str], given: Names | None = None) -> Columns:
         return next((by_key[key] for key in map(_key, candidates) if key in by_key), None)
 
     x, y, crs = _axes(first, given)
-    geometry = first(GEOMETRY_NAMES) if x is None or y is None else None
-    if geometry is None and (x is None or y is None):
+    t, user = given.t or first(TIME_NAMES), given.user or user_column(names)
+    found = Columns(x, y, t, given.id or first(TRIP_NAMES) or user, user, crs)
+    if (x is None or y is None) and (ends := _ends(by_key)):
+        if given.t is not None:
+            raise InputError(
+                f"t cannot name {given.t!r}: a row has two points and two times, in columns such as {ends[0]}; name "
+                "those of the times like start_time and end_time"
+            )
+        return replace(found, t=None, crs=WGS84 if _in_degrees(ends[0], ends[1]) else None, ends=ends)
+    if x is None or y is None:
+        if (name := first(GEOMETRY_NAMES)) is not None:
+            found = replace(found, crs=None, geometry=name)
+        elif (name := first(CELLS_NAMES)) is not None:
+            found = replace(found, crs=WGS84, cells=name)
+        elif (name := first(CELL_NAMES)) is not None:
+            found = replace(found, crs=WGS84, cell=name)
+    if found.placing <= {x, y, t, None} and (x is None or y is None):
         missing = " and ".join(
             f"{axis} ({', '.join((*planar, *geographic))})"
             for axis, found, planar, geographic in zip("xy", (x, y), PLANAR, GEOGRAPHIC, strict=True)
@@ -119,11 +160,41 @@ def find_columns(names: Sequence[str], given: Names | None = None) -> Columns:
             f"no column for {missing or 'x and y of one kind'}; the columns are {', '.join(map(str, names))}; "
             "name them with x and y (--x, --y)"
         )
-    t = given.t or first(TIME_NAMES)
     date = first(("date",)) if t is not None and _key(t) in {"time", "localtime", "utctime"} else None
-    user = given.user or user_column(names)
-    return Columns(
-        x, y, t, given.id or first(TRIP_NAMES) or user, user, crs, date, first(ORDER_NAMES), geometry
+    return replace(found, date=date, order=first(ORDER_NAMES))
+
+
+def _ends(by_key: Mapping[str, str]) -> tuple[str | None, ...]:
+    """Return the columns x, y and t of the first and the last point of trips of two points, or nothing. There are
+    times if both points have one.
+
+    >>> keys = ("pickuplongitude", "pickuplatitude", "dropofflongitude", "dropofflatitude", "tpeppickupdatetime")
+    >>> _ends({key: key for key in keys})
+    ('pickuplongitude', 'pickuplatitude', None, 'dropofflongitude', 'dropofflatitude', None)
+    """
+
+    def first(form: str) -> str | None:
+        return next((name for key, name in by_key.items() if re.fullmatch(form, key)), None)
+
+    def place(word: str, names: Sequence[str]) -> str | None:
+        axis = f"({'|'.join(map(_key, names))})"
+        return first(f"{word}{BETWEEN}{axis}|{axis}{BETWEEN}{word}")
+
+    both = ((first(END_TIME.format(begin)), first(END_TIME.format(end))) for begin, end in ENDS)
+    t = next((times for times in both if None not in times), (None, None))
+    for words in ENDS:
+        for axes in (PLANAR, GEOGRAPHIC):
+            places = [tuple(place(word, names) for names in axes) for word in words]
+            if all(None not in found for found in places):
+                return (*places[0], t[0], *places[1], t[1])
+    return ()
+
+
+def _in_degrees(*names: object) -> bool:
+    """Whether the names of columns say that they hold longitude or latitude."""
+    known = {_key(name) for axis in GEOGRAPHIC for name in axis}
+    return all(
+        any(_key(name).endswith(axis) or _key(name).startswith(axis) for axis in known) for name in names
     )
 
 
@@ -131,7 +202,7 @@ def _axes(
     first: Callable[[Sequence[str]], str | None], given: Names
 ) -> tuple[str | None, str | None, str | None]:
     """Return the columns of x and y, and the coordinate system that their names imply."""
-    degrees = {_key(name) for name in (*GEOGRAPHIC[0], *GEOGRAPHIC[1])}
+    degrees = {_key(name) for axis in GEOGRAPHIC for name in axis}
     for x_names, y_names in (PLANAR, GEOGRAPHIC):
         x, y = given.x or first(x_names), given.y or first(y_names)
         if x is not None and y is not None:

@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Flags, Floats, Ints
-from ldptrace.core.columns import Columns, find_columns
+from ldptrace.core.columns import Columns
+from ldptrace.core.positions import positioned
 from ldptrace.core.reading import Names
 from ldptrace.core.times import Times, read_times, stated_zone
 from ldptrace.core.values import (
@@ -24,7 +25,6 @@ from ldptrace.core.values import (
     lists_of_numbers,
     numbers,
     pc,
-    points,
     split_ids,
 )
 from ldptrace.errors import FormatError, NothingUsable
@@ -90,7 +90,7 @@ def read_table(
 
     There are times if and only if there is a column of times: a time that is missing or not understood is NaN.
     """
-    columns = find_columns(table.column_names, names)
+    table, columns = positioned(table, names, place=place, first=first)
     of_lists = columns.x is not None and is_list(table.schema.field(columns.x).type)
     columns, notes = _with_moments(table.schema, columns, of_lists)
     stated = _zone_of(table.schema, columns)
@@ -109,9 +109,9 @@ def read_table(
 
 def stated_timezone(schema: pa.Schema, names: Names | None = None) -> str | None:
     """Return the time zone that the types of the columns of times state."""
-    columns = find_columns(schema.names, names)
-    of_lists = columns.x is not None and is_list(schema.field(columns.x).type)
-    return _zone_of(schema, _with_moments(schema, columns, of_lists)[0])
+    table, columns = positioned(schema.empty_table(), names)
+    of_lists = columns.x is not None and is_list(table.schema.field(columns.x).type)
+    return _zone_of(table.schema, _with_moments(table.schema, columns, of_lists)[0])
 
 
 def _zone_of(schema: pa.Schema, columns: Columns) -> str | None:
@@ -171,19 +171,15 @@ def _of_points(
     table: pa.Table, columns: Columns, clock: _Clock, notes: list[str], where: tuple[str, int]
 ) -> RaggedTable:
     """Read a table with one row per point."""
-    if columns.geometry is not None:
-        x, y, crs = points(table[columns.geometry], columns.geometry)
-    else:
-        assert columns.x is not None
-        assert columns.y is not None
-        x, y = (numbers(table[name], name, *where) for name in (columns.x, columns.y))
-        crs = columns.crs
+    assert columns.x is not None
+    assert columns.y is not None
+    x, y = (numbers(table[name], name, *where) for name in (columns.x, columns.y))
     times = NO_TIMES
     if columns.t is not None:
         date = None if columns.date is None else table[columns.date]
         times = _times(columns.t, table[columns.t], date, clock, notes)
     t = times.seconds if columns.t == START else _since_start(times.seconds, table, clock)
-    found = _Points(x, y, t, crs)
+    found = _Points(x, y, t, columns.crs)
     rank = numbers(table[columns.order], columns.order, *where) if t is None and columns.order else t
     missing = 0
     if columns.id is not None and table[columns.id].null_count:
@@ -259,9 +255,13 @@ def _named(
     extra: dict[str, pa.ChunkedArray] = {}
     if columns.id is not None:
         ids, extra = split_ids(of_trips(columns.id), columns.id)
-    if ids is not None and columns.user not in {None, columns.id} and len(np.unique(ids)) < len(ids):
-        # Users count their own trips; the number alone is not a name.
-        notes.append(f"{columns.id} repeats between users, so user and trip together identify a trajectory")
+    shared = columns.user not in {None, columns.id}
+    if ids is not None and (shared or columns.id != "traj_id") and len(np.unique(ids)) < len(ids):
+        # Users count their own trips, or vehicles have several; the number alone is not a name.
+        if shared:
+            notes.append(
+                f"{columns.id} repeats between users, so user and trip together identify a trajectory"
+            )
         name = "trip" if columns.id == "traj_id" else str(columns.id)
         ids, extra = None, {name: pa.chunked_array([ids])}
     extra |= {name: column for name, column in rest.items() if name not in extra}

@@ -1,10 +1,11 @@
-"""Read the values of columns: numbers, lists of numbers, points written as text, identifiers. Numbers are passed
+"""Read the values of columns: numbers, lists of numbers, identifiers. Numbers are passed
 between Arrow and NumPy without a copy. The conversions of pyarrow are not used because they load pandas, which takes
 long.
 """
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from datetime import date
 from typing import Any
@@ -15,7 +16,6 @@ from numpy.typing import NDArray
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
-from ldptrace.core.crs import WGS84
 from ldptrace.errors import InputError, NothingUsable
 
 NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$|^\s*[+-]?(?i:nan|inf|infinity)\s*$"
@@ -49,6 +49,23 @@ def text_of(value: object) -> str | None:
         return "inf" if value > 0 else "-inf"
 
 
+def values_of(values: list[Any], *, texts: bool = False) -> pa.Array:
+    """Return values of documents as a column. Values that have no type in common become texts, also those of lists.
+
+    >>> values_of([1, "a", None]).to_pylist(), values_of([[1, "a"], 7]).to_pylist()
+    (['1', 'a', None], [['1.0', 'a'], None])
+    """
+    if not texts:
+        with suppress(pa.ArrowException, OverflowError):
+            return pa.array(values)
+    if any(isinstance(value, list) for value in values):
+        lists = [list(map(text_of, value)) if isinstance(value, list) else None for value in values]
+        return pa.array(lists, pa.list_(pa.string()))
+    return pa.array(
+        [value if isinstance(value, str | None) else json.dumps(value) for value in values], pa.string()
+    )
+
+
 def column_of(values: NDArray[Any]) -> pa.Array:
     """Return an Arrow array of the same numbers, without a copy if they are contiguous.
 
@@ -78,10 +95,6 @@ def numbers_of(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
 
 
 DECIMAL_COMMA = r"^\s*[+-]?\d+,\d+\s*$"
-WKT_POINT = (
-    r"(?i)^\s*(?:SRID=(?P<srid>\d+);)?\s*POINT\s*(?:Z|M|ZM)?\s*\(\s*(?P<x>[-+0-9.eE]+)[ ,]+(?P<y>[-+0-9.eE]+)"
-)
-JSON_POINT = r'"coordinates"\s*:\s*\[\s*(?P<x>[-+0-9.eE]+)\s*,\s*(?P<y>[-+0-9.eE]+)'
 
 
 def is_list(kind: pa.DataType) -> bool:
@@ -122,39 +135,10 @@ def numbers(column: pa.ChunkedArray, name: str, place: str = "row", first: int =
     return values
 
 
-def points(column: pa.ChunkedArray, name: str) -> tuple[Floats, Floats, str | None]:
-    """Read points that are written as text (WKT with or without SRID, or GeoJSON), and the coordinate system that they
-    name."""
-    kind = column.type
-    if not is_text(kind):
-        raise NothingUsable(f"column {name} must hold points as WKT or GeoJSON, it holds {kind}")
-    text, document = (pc.extract_regex(column, pattern) for pattern in (WKT_POINT, JSON_POINT))
-    known = len(column) - sum(pc.sum(pc.is_valid(found)).as_py() or 0 for found in (text, document))
-    if 2 * known <= len(column):
-        x, y = (
-            pc.coalesce(
-                *(pc.struct_field(found, axis).cast(pa.float64()) for found in (text, document))
-            ).to_numpy()
-            for axis in "xy"
-        )
-        return x, y, _stated(text, document)
-    sample = column.drop_null()[0].as_py() if column.null_count < len(column) else None
-    raise NothingUsable(f"column {name} must hold points as WKT or GeoJSON, it holds {str(sample)[:60]!r}")
-
-
-def _stated(text: pa.ChunkedArray, document: pa.ChunkedArray) -> str | None:
-    """Return the coordinate system that points written as WKT or GeoJSON name. It must be the same for all of them."""
-    srids = pc.struct_field(text.drop_null(), "srid")
-    named = {f"EPSG:{srid}" if srid else None for srid in pc.unique(srids).to_pylist()}
-    named |= {WGS84} if document.null_count < len(document) else set()
-    if len(named) > 1:
-        systems = ", ".join(sorted(str(name or "none") for name in named))
-        raise NothingUsable(f"points name different coordinate systems: {systems}")
-    return next(iter(named), None)
-
-
 def lists_of_numbers(column: pa.ChunkedArray, name: str) -> Floats:
     """Return the numbers of all lists of a column."""
+    if is_list(column.type) and is_text(column.type.value_type):
+        return numbers(flat_lists(column), name, "value")
     if not is_list(column.type) or not is_number(column.type.value_type):
         raise InputError(f"column {name!r} must hold lists of numbers, it holds {column.type}")
     chunks = [_flat(chunk) for chunk in column.chunks]
@@ -179,7 +163,7 @@ def list_offsets(column: pa.ChunkedArray) -> Ints:
 
 def flat_lists(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return the values of all lists of a column, as a column."""
-    return pa.chunked_array([chunk.flatten() for chunk in column.chunks] or [[]])
+    return pa.chunked_array([chunk.flatten() for chunk in column.chunks], column.type.value_type)
 
 
 def _flat(chunk: pa.Array) -> pa.Array:

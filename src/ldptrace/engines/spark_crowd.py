@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from ldptrace.core.columns import find_columns
 from ldptrace.core.parallel import child
+from ldptrace.core.positions import are_lines, counts, geometries, rows_are_trips, several_systems
 from ldptrace.core.reading import Reading
 from ldptrace.core.times import are_dates
 from ldptrace.core.trajectories import Trajectories
@@ -39,16 +40,17 @@ from ldptrace.engines.spark import (
 )
 from ldptrace.errors import InputError, NothingUsable
 from ldptrace.io import parquet
-from ldptrace.io.account import Account, Owners, Parsed, of_table
-from ldptrace.io.clean import clean
+from ldptrace.io.account import Account, Parsed, naming, of_table
+from ldptrace.io.clean import cleaned_part
+from ldptrace.io.csv import Text
 from ldptrace.io.formats import locate
 from ldptrace.io.provenance import KEY, from_text
+from ldptrace.io.sources import standard
 from ldptrace.simulation.unit import TRIPS, Unit, play_devices, unit_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_NUMBERS = ("double", "float", "int", "bigint", "smallint", "string", "decimal")
 _BOTH = f"{SUM}, part binary"
 _BOTH_SCHEMA = pa.schema(
     [
@@ -85,22 +87,22 @@ class SparkCrowd(Crowd):
         reading: Reading | None = None,
     ) -> None:
         from pyspark.sql import functions
+        from pyspark.sql.pandas.types import to_arrow_schema
 
         reading = reading or Reading()
-        csv = reading.format == "csv" or source.endswith((".csv", ".tsv", ".csv.gz"))
+        csv = reading.format == "csv" or source.endswith((".csv", ".tsv", ".csv.gz", ".tsv.gz"))
         reader = spark.session.read
         with known_to_spark(source):
             # The values of a column must not decide how others are read, so they are read as texts.
-            frame = reader.csv(source, header=True) if csv else reader.parquet(source)
-        columns = find_columns(frame.columns, reading.names)
-        if columns.x is None or columns.y is None:
-            raise InputError(
-                f"{source}: a cluster needs columns x and y (name them with --x and --y); there are "
-                f"{', '.join(frame.columns)}"
-            )
+            frame = reader.csv(source, header=True, **_dialect(source)) if csv else reader.parquet(source)
+        with naming(Path(source)):
+            columns = find_columns(frame.columns, reading.names)
+            lines, crs = rows_are_trips(to_arrow_schema(frame.schema), columns), columns.crs
+            if lines is None:
+                lines, crs = _geometries(frame, str(columns.geometry))
         said = {} if csv else _said(source, frame, reading)
         self._groups = groups_of(len(frame.inputFiles()))
-        self._long = dict(frame.dtypes)[columns.x].startswith(_NUMBERS)
+        self._long = not lines
         self._keys = [name for name in dict.fromkeys((columns.user, columns.id)) if name is not None]
         if self._long:
             if columns.id is None:
@@ -116,11 +118,13 @@ class SparkCrowd(Crowd):
         self._spark = spark
         self.user = columns.user
         self._frame, self._id = frame, columns.id
-        self._crs = reading.crs or said.get("crs") or columns.crs
+        self._crs = reading.crs or said.get("crs") or crs
         self._zone = reading.timezone or said.get("timezone")
         self._promise = said.get("promise")
         self._source = source
-        self._parse = partial(_trajectories, replace(reading, crs=self._crs, timezone=self._zone))
+        self._parse = partial(
+            _trajectories, replace(reading, crs=self._crs, timezone=self._zone), lines=lines
+        )
         # Which trip of a user answers, and which piece of one that was cut.
         self._drawn: np.random.Generator | None = None
         self._passed: Passed | None = None
@@ -267,24 +271,40 @@ def _said(source: str, frame: DataFrame, reading: Reading) -> dict[str, Any]:
     return {"crs": own.get("crs"), "timezone": own.get("timezone"), "promise": promise}
 
 
-def _trajectories(reading: Reading, table: pa.Table, *, with_user: bool = False) -> Parsed:
+def _dialect(source: str) -> dict[str, str]:
+    """Return how a CSV file is written, as far as this machine can look at it."""
+    if not Path(source).exists():
+        return {"escape": '"'}
+    text = Text.of(locate(Path(source), "csv")[1][0])
+    return {"escape": '"', "sep": text.delimiter, "encoding": text.encoding}
+
+
+def _geometries(frame: DataFrame, name: str) -> tuple[bool, str | None]:
+    """Return whether geometries are lines, and the coordinate system that they name. Executors count them."""
+    rows = mapped(frame.select(name), partial(_kinds, name), "points long, lines long, crs string").collect()
+    systems = {row.crs for row in rows if row.points + row.lines}
+    if len(systems) > 1:
+        raise NothingUsable(several_systems(systems))
+    lines = are_lines(sum(row.points for row in rows), sum(row.lines for row in rows))
+    return lines, next(iter(systems), None)
+
+
+def _kinds(name: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        shapes, crs = geometries(pa.chunked_array([batch.column(0)]), name, part=True)
+        points, lines = counts(shapes)
+        found = {"points": [points], "lines": [lines], "crs": pa.array([crs], pa.string())}
+        yield pa.RecordBatch.from_pydict(found)
+
+
+def _trajectories(
+    reading: Reading, table: pa.Table, *, lines: bool | None = None, with_user: bool = False
+) -> Parsed:
     """Return the cleaned trajectories of a table: their points, and their users if users matter."""
-    parsed = of_table(
-        table.drop_columns([name for name in (_ROW, _WHOSE) if name in table.column_names]), reading
-    )
-    found = parsed.trajectories
-    user = found.user if with_user else None
-    plain = replace(
-        found,
-        crs=reading.crs,
-        timezone=reading.timezone,
-        ids=None,
-        extra=None if user is None or found.extra is None else found.extra.select([user]),
-        user=user,
-        provenance=None,
-    )
-    parsed = replace(parsed, trajectories=plain, owners=Owners.of(found))
-    return clean(parsed, reading, whole=False)
+    table = table.drop_columns([name for name in (_ROW, _WHOSE) if name in table.column_names])
+    parsed = of_table(*standard(table, reading, lines))
+    user = parsed.trajectories.user if with_user else None
+    return cleaned_part(parsed, reading, reading.crs, reading.timezone, user)
 
 
 def _has_dates(

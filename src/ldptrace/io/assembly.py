@@ -8,9 +8,10 @@ part, and the trips of one part after the other are put together. The result is 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,15 +19,13 @@ import pyarrow as pa
 
 from ldptrace.core.arrays import Ints
 from ldptrace.core.columns import find_columns
-from ldptrace.core.reading import Reading
+from ldptrace.core.reading import Names, Reading
 from ldptrace.core.tables import named
 from ldptrace.core.values import numbers_of, pc
 from ldptrace.core.words import total
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io.account import Account, Owners, naming, of_table
-
-# A file of points and its tables, which can be read any number of times.
-Source = tuple[Path, Callable[[], Iterator[pa.Table]]]
+from ldptrace.io.sources import Source
 
 # Trips of a table of the result.
 _WRITTEN = 1 << 13
@@ -39,10 +38,9 @@ _PIECE = 1 << 18
 
 @dataclass(frozen=True)
 class Assembled:
-    """Files of trips in order, their number, the labels of the table, and what was omitted."""
+    """Files of trips in order, the labels of the table, and what was omitted."""
 
-    files: list[Path]
-    trips: int
+    files: list[Source]
     crs: str | None
     user: str | None
     account: Account
@@ -54,7 +52,8 @@ def assemble(sources: Sequence[Source], folder: Path, reading: Reading, memory: 
     for codes, table in _coded(sources, reading):
         trips_found.add(codes, table.nbytes)
     trips_found.check(memory)
-    files, number, crs, user, account = [], 0, None, None, trips_found.account
+    files: list[Source] = []
+    crs, user, account = None, None, trips_found.account
     for part in _deal(sources, folder, reading, trips_found.parts(memory // PARTS)):
         with pa.OSFile(str(part)) as file:
             parsed = of_table(pa.ipc.open_stream(file).read_all(), reading)
@@ -65,15 +64,16 @@ def assemble(sources: Sequence[Source], folder: Path, reading: Reading, memory: 
         table = found.to_arrow()
         # Parts must have the same columns: whether a number is an id or a further column may differ between them.
         table = table.select([name for name in ("x", "y", "t", user) if name in table.column_names])
-        number += table.num_rows
-        files.append(part.with_name(part.name.replace("points", "trips")))
+        path = part.with_name(part.name.replace("points", "trips"))
+        empty = table.schema.empty_table()
+        files.append(Source(path, partial(_trips, path), table.num_rows, Names(), True, empty))
         rows = max(_PIECE, memory // 16) * table.num_rows // max(table.nbytes, 1)
-        with pa.ipc.new_stream(str(files[-1]), table.schema) as writer:
+        with pa.ipc.new_stream(str(path), table.schema) as writer:
             writer.write_table(table, max_chunksize=max(1, min(_WRITTEN, rows)))
-    return Assembled(files, number, crs, user, account)
+    return Assembled(files, crs, user, account)
 
 
-def trips(path: Path) -> Iterator[pa.Table]:
+def _trips(path: Path, *_: int | None) -> Iterator[pa.Table]:
     """Yield tables of assembled trips."""
     with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as reader:
         for batch in reader:
@@ -82,9 +82,9 @@ def trips(path: Path) -> Iterator[pa.Table]:
 
 def _coded(sources: Sequence[Source], reading: Reading) -> Iterator[tuple[Ints, pa.Table]]:
     """Yield the tables, each with the code of the trip of each row, which is -1 for a row without a trip."""
-    for path, tables in sources:
-        with naming(path):
-            for table in tables():
+    for source in sources:
+        with naming(source.path):
+            for table in source.tables():
                 columns = find_columns(table.column_names, reading.names)
                 if columns.id is None:
                     raise FormatError("no column says which trajectory a point belongs to")

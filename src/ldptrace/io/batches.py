@@ -1,7 +1,7 @@
 """Read tables of any size batch by batch, in bounded memory.
 
-Parquet with one row per trajectory is read directly. Tables with one row per point (Parquet, CSV) are first assembled
-into trips on disk (`ldptrace.io.assembly`).
+Tables with one row per trajectory are read directly. Tables with one row per point are first assembled into trips on
+disk (`ldptrace.io.assembly`).
 """
 
 from __future__ import annotations
@@ -10,13 +10,12 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ldptrace.core.parallel import CHUNK, map_ordered, threads
 from ldptrace.core.reading import Names, Reading
@@ -24,11 +23,11 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.words import total
 from ldptrace.errors import NothingUsable
 from ldptrace.io import csv, parquet
-from ldptrace.io.account import Account, Owners, Parsed, naming, of_table
-from ldptrace.io.assembly import POINT, Source, assemble, too_long
-from ldptrace.io.assembly import trips as assembled
-from ldptrace.io.clean import clean
+from ldptrace.io.account import Account, Parsed, naming, of_table
+from ldptrace.io.assembly import POINT, assemble, too_long
+from ldptrace.io.clean import cleaned_part
 from ldptrace.io.formats import STDIN, locate
+from ldptrace.io.sources import COLUMNS, TEXTS, Source, size, sources
 from ldptrace.protocol.grid import Bounds
 
 T = TypeVar("T")
@@ -55,7 +54,7 @@ class Batches:
     crs: str | None
     user: str | None
     # Files with one row per trajectory, and bytes of points in memory at a time.
-    files: Sequence[Path]
+    files: Sequence[Source]
     memory: int
     reading: Reading
     aside: ExitStack = field(default_factory=ExitStack)
@@ -112,22 +111,14 @@ class Batches:
                 break
             tables.append(table)
         if tables:
-            self._cleaned(self.files[0], pa.concat_tables(tables, promote_options="permissive"), whole=True)
+            whole = pa.concat_tables(tables, promote_options="permissive")
+            self._cleaned(self.files[0].path, whole, whole=True)
         raise NothingUsable(f"{self.source}: there are no trajectories in it")
 
     @cached_property
     def timed(self) -> bool:
         """Whether there is a column of times, by the columns and their types alone."""
-        schema = self._schema()
-        return of_table(schema.empty_table(), self.reading).trajectories.t is not None
-
-    def _schema(self) -> pa.Schema:
-        path = self.files[0]
-        with naming(path):
-            if path.suffix != ".arrow":
-                return pq.read_schema(path).remove_metadata()
-            with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as reader:
-                return reader.schema
+        return of_table(self.files[0].empty, self.reading).trajectories.t is not None
 
     def first(self) -> Trajectories:
         """Return the first trajectory that has points and a time."""
@@ -139,39 +130,19 @@ class Batches:
 
     def _tables(self, rows: int, most: int) -> Iterator[tuple[Path, pa.Table]]:
         """Yield tables with one row per trajectory, each with its file."""
-        for path in self.files:
-            with naming(path):
-                found = assembled(path) if path.suffix == ".arrow" else parquet.batches(path, rows, most)
-                for table in found:
-                    yield path, table
+        for source in self.files:
+            with naming(source.path):
+                for table in source.tables(rows, most):
+                    yield source.path, table
 
     def _cleaned(self, path: Path, table: pa.Table, *, whole: bool = False) -> Parsed:
         with naming(path):
             parsed = of_table(table, self.reading)
-            check_longest(parsed.trajectories, self.memory)
-        owners = Owners() if self.user is not None else Owners.of(parsed.trajectories)
-        kept = replace(
-            parsed.trajectories,
-            crs=self.crs,
-            ids=None,
-            provenance=None,
-            user=self.user,
-            timezone=self.timezone,
-        )
-        if self.user is None or kept.extra is None:
-            kept = replace(kept, extra=None, user=None)
-        else:
-            kept = replace(kept, extra=kept.extra.select([self.user]))
+            longest = int(parsed.trajectories.sizes.max(initial=0))
+            if longest * POINT > self.memory:
+                raise too_long(longest, self.memory)
         with naming(self.source):
-            parsed = replace(parsed, trajectories=kept, owners=owners)
-            return clean(parsed, self.reading, whole=whole)
-
-
-def check_longest(trajectories: Trajectories, memory: int) -> None:
-    """Raise an error if a single trajectory is larger than the memory."""
-    longest = int(trajectories.sizes.max()) if len(trajectories) else 0
-    if longest * POINT > memory:
-        raise too_long(longest, memory)
+            return cleaned_part(parsed, self.reading, self.crs, self.timezone, self.user, whole=whole)
 
 
 def open_batches(
@@ -191,63 +162,45 @@ def open_batches(
     if str(path) == STDIN or not (path.is_dir() or path.is_file()) or reading.single or path.suffix == ".zip":
         return None
     kind, files = locate(path, reading.format)
-    if kind.name not in ("parquet", "csv"):
+    if kind.name not in (*COLUMNS, *TEXTS):
         return None
-    size = sum(parquet.size(file) if kind.name == "parquet" else 2 * file.stat().st_size for file in files)
-    large = size > memory or always
+    # Only these say without being read whether a row is a trajectory.
+    columnar = kind.name in COLUMNS
+    own = parquet.Labels()
     with naming(files[0]):
-        settings: dict[str, Any] = {}
-        own = parquet.Labels()
-        if kind.name == "parquet":
-            own = parquet.labels(pq.read_schema(files[0]), reading.names)
-            settings["provenance"] = parquet.promise(files)
-        settings["timezone"] = reading.timezone or own.timezone
-        if own.lists and (large or trips):
-            return Batches(
-                path,
-                kind.name,
-                sum(pq.read_metadata(file).num_rows for file in files),
-                reading.crs or own.crs,
-                reading.names.user or own.user,
-                files,
-                memory,
-                reading,
-                inside=_inside(parquet.extent(files, own), reading),
-                **settings,
-            )
-        if not large or (kind.name == "csv" and csv.Text.of(files[0]).is_porto):
+        large = always or sum(size(kind.name, file) for file in files) > memory
+        if columnar:
+            own = parquet.labels(parquet.schema_of(files[0]), reading.names)
+        if not large and not (trips and own.lists):
             return None
-        with ExitStack() as aside:
+        if kind.name == "csv" and csv.Text.of(files[0]).is_porto:
+            return None
+    found = sources(kind.name, files, reading.names)
+    reading = replace(reading, names=found[0].names)
+    assembled = Account(doubts=total([source.broken for source in found]))
+    crs, user = own.crs or found[0].crs, own.user
+    with naming(files[0]), ExitStack() as aside:
+        if not found[0].trips:
             folder = Path(aside.enter_context(tempfile.TemporaryDirectory(prefix="ldptrace-")))
-            sources, broken = _points(kind.name, files, reading)
-            found = assemble(sources, folder, reading, memory)
-            return Batches(
-                path,
-                kind.name,
-                found.trips,
-                reading.crs or own.crs or found.crs,
-                reading.names.user or found.user,
-                found.files,
-                memory,
-                replace(reading, names=Names()),
-                aside.pop_all(),
-                assembled=found.account + Account(doubts=broken),
-                inside=_inside(None, reading),
-                **settings,
-            )
-
-
-def _points(kind: str, files: Sequence[Path], reading: Reading) -> tuple[list[Source], dict[str, int]]:
-    """Return the tables of files with one row per point, and how many rows have a wrong number of columns."""
-    if kind != "csv":
-        return [(file, partial(parquet.batches, file, 1 << 18)) for file in files], {}
-    sources, broken = [], []
-    for file in files:
-        with naming(file):
-            text, rows = csv.Text.of(file, reading.names).settled()
-        sources.append((file, text.tables))
-        broken.append(rows)
-    return sources, total(broken)
+            made = assemble(found, folder, reading, memory)
+            crs, user = crs or made.crs, reading.names.user or made.user
+            found, assembled = made.files, made.account + assembled
+            reading = replace(reading, names=Names())
+        return Batches(
+            path,
+            kind.name,
+            sum(source.rows for source in found),
+            reading.crs or crs,
+            reading.names.user or user,
+            found,
+            memory,
+            reading,
+            aside.pop_all(),
+            inside=_inside(parquet.extent(files, own) if columnar and own.lists else None, reading),
+            timezone=reading.timezone or own.timezone,
+            provenance=parquet.promise(files) if columnar else None,
+            assembled=assembled,
+        )
 
 
 def _inside(extent: Bounds | None, reading: Reading) -> bool:

@@ -14,12 +14,37 @@ from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.words import by_reason, total
 from ldptrace.errors import InputError, NothingUsable
-from ldptrace.io.account import Parsed
+from ldptrace.io.account import Owners, Parsed
 from ldptrace.protocol.grid import Bounds
 
 EARTH: Bounds = (-360.0, -90.0, 360.0, 90.0)
 # Metres per second that no airliner reaches: about the speed of sound.
 FASTEST = 340.0
+
+
+def cleaned_part(
+    parsed: Parsed,
+    reading: Reading,
+    crs: str | None,
+    timezone: str | None,
+    user: str | None,
+    *,
+    whole: bool = False,
+) -> Parsed:
+    """Clean a part of a source, which states these labels of all its trajectories, and keep no columns but that of
+    users."""
+    found = parsed.trajectories
+    has_user = user is not None and found.extra is not None and user in found.extra.column_names
+    plain = replace(
+        found,
+        crs=crs,
+        timezone=timezone,
+        ids=None,
+        provenance=None,
+        extra=found.extra.select([user]) if has_user and found.extra is not None else None,
+        user=user if has_user else None,
+    )
+    return clean(replace(parsed, trajectories=plain, owners=Owners.of(found)), reading, whole=whole)
 
 
 def clean(parsed: Parsed, reading: Reading, *, whole: bool = True) -> Parsed:

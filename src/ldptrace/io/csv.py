@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
@@ -56,14 +56,18 @@ def stated_crs(path: Path) -> str | None:
 @dataclass(frozen=True)
 class Text:
     """The text of a CSV file: the names of its columns, its delimiter and its encoding. The user has `given` names of
-    columns. `kinds` are the types of the columns; None means that the first block decides."""
+    columns. `schema` are the columns with their types, and `rows` the number of rows, of which some may be broken; None
+    means that nobody looked.
+    """
 
     path: Path
     names: tuple[str, ...]
     delimiter: str
     encoding: str
     given: Names | None = None
-    kinds: pa.Schema | None = None
+    schema: pa.Schema | None = None
+    rows: int = 0
+    broken: Mapping[str, int] = field(default_factory=dict)
 
     @staticmethod
     def of(path: Path, given: Names | None = None) -> Text:
@@ -86,7 +90,7 @@ class Text:
         """Whether this is a file of the Porto data set, with one trip per row."""
         return porto.POLYLINE in self.names
 
-    def whole(self) -> tuple[pa.Table, dict[str, int]]:
+    def whole(self) -> tuple[pa.Table, Mapping[str, int]]:
         """Return all rows as one table, and how many have a wrong number of columns."""
         try:
             table = pacsv.read_csv(
@@ -96,12 +100,12 @@ class Text:
                 return table, {}
         except pa.ArrowInvalid:
             pass
-        text, broken = self.settled()
-        return pa.concat_tables(text.tables()), broken
+        text = self.settled()
+        return pa.concat_tables(text.tables()), text.broken
 
-    def settled(self) -> tuple[Text, dict[str, int]]:
+    def settled(self) -> Text:
         """Decide the encoding and the types of the columns by reading all rows, because a table that was given away
-        cannot be taken back. Also returns how many rows have a wrong number of columns.
+        cannot be taken back.
 
         Columns whose first block does not tell their type are texts.
         """
@@ -116,15 +120,15 @@ class Text:
                 continue
             # An empty block says nothing, and whole numbers may be followed by fractions.
             likely = [
-                field.with_type(pa.float64())
-                if pa.types.is_integer(field.type) and field.name in numbers
-                else field.with_type(pa.string())
-                if pa.types.is_null(field.type) or pa.types.is_binary(field.type)
-                else field
-                for field in shown
+                column.with_type(pa.float64())
+                if pa.types.is_integer(column.type) and column.name in numbers
+                else column.with_type(pa.string())
+                if pa.types.is_null(column.type) or pa.types.is_binary(column.type)
+                else column
+                for column in shown
             ]
-            for fields in (likely, [field.with_type(pa.string()) for field in shown]):
-                text = replace(text, kinds=pa.schema(fields))
+            for fields in (likely, [column.with_type(pa.string()) for column in shown]):
+                text = replace(text, schema=pa.schema(fields))
                 broken: list[pacsv.InvalidRow] = []
                 try:
                     with text._opened(broken, threads=False) as reader:
@@ -137,7 +141,8 @@ class Text:
                         f"line {row.number}: {row.actual_columns} columns where the first line has "
                         f"{row.expected_columns}"
                     )
-                return text, total([{"rows with a wrong number of columns": len(broken)}])
+                found = total([{"rows with a wrong number of columns": len(broken)}])
+                return replace(text, rows=rows + len(broken), broken=found)
         raise FormatError("the rows cannot be read as a table")
 
     def tables(self) -> Iterator[pa.Table]:
@@ -166,7 +171,7 @@ class Text:
             return "skip"
 
         parse = pacsv.ParseOptions(delimiter=self.delimiter, invalid_row_handler=skip)
-        kinds = {} if self.kinds is None else {field.name: field.type for field in self.kinds}
+        kinds = {} if self.schema is None else {column.name: column.type for column in self.schema}
         return pacsv.open_csv(
             self.path, self._options(threads), parse, pacsv.ConvertOptions(column_types=kinds)
         )
@@ -179,13 +184,13 @@ class Text:
         cells = next(csv.reader([row.text], delimiter=self.delimiter), [])
         columns = find_columns(schema.names, self.given)
         values = {}
-        for place, field in enumerate(schema):
-            found = cells[place] if place < len(cells) and field.name not in columns.placing else ""
-            values[field.name] = pa.array([found or None], pa.string())
+        for place, column in enumerate(schema):
+            found = cells[place] if place < len(cells) and column.name not in columns.placing else ""
+            values[column.name] = pa.array([found or None], pa.string())
             try:
-                values[field.name] = values[field.name].cast(field.type)
+                values[column.name] = values[column.name].cast(column.type)
             except pa.ArrowInvalid:
-                values[field.name] = pa.nulls(1, field.type)
+                values[column.name] = pa.nulls(1, column.type)
         return pa.table(values)
 
 

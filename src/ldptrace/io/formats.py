@@ -86,6 +86,8 @@ FORMATS = {
             tabular=True,
         ),
         Format("csv", (".csv", ".tsv"), "csv.read", "csv.Writer", tabular=True, holds_empty=False),
+        Format("feather", (".feather", ".arrow", ".ipc"), "parquet.read", holds_promise=True, tabular=True),
+        Format("jsonl", (".jsonl", ".ndjson"), "jsonl.read", tabular=True),
         Format("porto", (), "porto.read", geographic=True),
         Format("dat", (".dat",), "dat.read", "dat.writer"),
         Format("geolife", (".plt",), "logs.read_geolife", geographic=True),

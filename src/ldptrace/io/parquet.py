@@ -1,4 +1,4 @@
-"""Read and write Parquet with one row per trajectory (list columns) or one row per point. The metadata hold the
+"""Read Parquet and Feather with one row per trajectory or one row per point, and write Parquet. The metadata hold the
 coordinate system.
 
 If the coordinate system is geographic, the file is also GeoParquet 1.1, so that GIS tools can open it: it has a column
@@ -8,7 +8,8 @@ If the coordinate system is geographic, the file is also GeoParquet 1.1, so that
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -19,7 +20,6 @@ import pyarrow.parquet as pq
 
 from ldptrace.core.columns import find_columns
 from ldptrace.core.crs import WGS84
-from ldptrace.core.extras import needed
 from ldptrace.core.reading import Names, Reading
 from ldptrace.core.tables import stated_timezone
 from ldptrace.core.trajectories import Trajectories
@@ -32,6 +32,7 @@ from ldptrace.protocol.grid import Bounds
 OWN_KEY, GEO_KEY = "ldptrace:trajectories", "geo"
 VERSION = 1
 GEOMETRY = "geometry"
+FEATHER = b"ARROW1"
 SPARK_KEY = "org.apache.spark.sql.parquet.row.metadata"
 
 
@@ -56,7 +57,7 @@ class Labels:
 def labels(schema: pa.Schema, names: Names | None = None) -> Labels:
     """Return the columns, the coordinate system and the time zone, as far as the file states them."""
     own = _metadata(schema.metadata or {}, OWN_KEY)
-    columns = find_columns(schema.names, names)
+    columns = find_columns(wanted(schema)[1], names)
     user = own.get("user") or columns.user
     crs = _crs(schema.metadata or {}) or columns.crs
     of_lists = tuple(column.name for column in schema if is_list(column.type))
@@ -68,29 +69,60 @@ def labels(schema: pa.Schema, names: Names | None = None) -> Labels:
 
 def stated_crs(path: Path) -> str | None:
     """Return the coordinate system of a file, also if it has no rows."""
-    return labels(pq.read_schema(path)).crs
+    return labels(schema_of(path)).crs
 
 
 def promise(paths: Sequence[Path]) -> dict[str, Any] | None:
     """Return the privacy promise of the files, if all files state the same promise."""
-    promises = [_promise(pq.read_schema(path).metadata or {}) for path in paths]
-    return promises[0] if all(other == promises[0] for other in promises) else None
+    return _common(_promise(schema_of(path).metadata or {}) for path in paths)
 
 
-def size(path: Path) -> int:
-    """Return the bytes of the file's columns when they are unpacked."""
+def _common(promises: Iterable[dict[str, Any] | None]) -> dict[str, Any] | None:
+    first, *others = promises
+    return first if all(other == first for other in others) else None
+
+
+def is_feather(path: Path) -> bool:
+    """Whether a file is Feather (a file of Arrow), by its first bytes."""
+    with path.open("rb") as file:
+        return file.read(len(FEATHER)) == FEATHER
+
+
+@contextmanager
+def _feather(path: Path) -> Iterator[pa.RecordBatchFileReader]:
+    with pa.memory_map(str(path)) as file, pa.ipc.open_file(file) as reader:
+        yield reader
+
+
+def schema_of(path: Path) -> pa.Schema:
+    """Return the names and types of the columns of a file, with its metadata."""
+    try:
+        if not is_feather(path):
+            return pq.read_schema(path)
+        with _feather(path) as reader:
+            return reader.schema
+    except pa.ArrowInvalid:
+        raise FormatError("this is not a Parquet or a Feather file") from None
+
+
+def size(path: Path) -> tuple[int, int]:
+    """Return the number of rows of a file, and the bytes of its columns when they are unpacked."""
     with naming(path):
-        try:
-            found = pq.read_metadata(path)
-        except pa.ArrowInvalid:
-            raise FormatError("this is not a Parquet file") from None
-    return sum(_unpacked(found.row_group(number)) for number in range(found.num_row_groups))
+        if is_feather(path):
+            with _feather(path) as reader:
+                parts = [reader.get_batch(number) for number in range(reader.num_record_batches)]
+                return sum(part.num_rows for part in parts), sum(part.nbytes for part in parts)
+        schema_of(path)
+        found = pq.read_metadata(path)
+    return found.num_rows, sum(_unpacked(found.row_group(number)) for number in range(found.num_row_groups))
 
 
 def extent(paths: Sequence[Path], own: Labels) -> Bounds | None:
     """Return the rectangle around the points of files by their statistics, or None if a file has no statistics."""
     boxes = []
     for path in paths:
+        if is_feather(path):
+            return None
         found = pq.read_metadata(path)
         for number in range(found.num_row_groups):
             group = found.row_group(number)
@@ -120,10 +152,12 @@ def batches(
     """Yield tables of limited size, without the geometry, which repeats x and y. If several readers share a file,
     `piece` (k, n) selects the k-th of n groups of row groups.
     """
-    schema = pq.read_schema(path)
-    geometry = _metadata(schema.metadata or {}, GEO_KEY).get("primary_column")
-    others = [name for name in schema.names if name != geometry]
-    wanted = others if {"x", "y"} <= set(others) else schema.names
+    names, new = wanted(schema_of(path))
+    if is_feather(path):
+        with _feather(path) as reader:
+            for number in range(reader.num_record_batches):
+                yield pa.Table.from_batches([reader.get_batch(number)]).select(names).rename_columns(new)
+        return
     # Without a buffer a whole column of a row group would be read at once.
     with pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False) as file:
         first, last = (file.num_row_groups * (piece[0] + end) // piece[1] for end in (0, 1))
@@ -131,8 +165,16 @@ def batches(
             group = file.metadata.row_group(number)
             # Long trajectories may be together: each group has its own measure.
             fit = rows if most is None else int(most * group.num_rows / max(_unpacked(group), 1))
-            for batch in file.iter_batches(min(rows, max(fit, 1)), row_groups=[number], columns=wanted):
-                yield pa.Table.from_batches([batch])
+            for batch in file.iter_batches(min(rows, max(fit, 1)), row_groups=[number], columns=names):
+                yield pa.Table.from_batches([batch]).rename_columns(new)
+
+
+def wanted(schema: pa.Schema) -> tuple[list[str], list[str]]:
+    """Return the columns to read, without a geometry that repeats x and y, and their names: a geometry has a usual
+    name."""
+    geometry = _metadata(schema.metadata or {}, GEO_KEY).get("primary_column")
+    names = [name for name in schema.names if name != geometry or not {"x", "y"} <= set(schema.names)]
+    return names, [GEOMETRY if name == geometry else name for name in names]
 
 
 def read(paths: Sequence[Path], reading: Reading) -> Parsed:
@@ -145,7 +187,7 @@ def read(paths: Sequence[Path], reading: Reading) -> Parsed:
         table = pa.concat_tables(tables, promote_options="permissive")
         first = tables[0].schema.metadata or {}
         crs, own = _crs(first), _metadata(first, OWN_KEY)
-        promises = [_promise(part.schema.metadata or {}) for part in tables]
+        promised = _common(_promise(part.schema.metadata or {}) for part in tables)
         parsed = of_table(table, reading)
     trajectories, notes = unique_ids(parsed.trajectories, len(paths))
     named, extra = own.get("user"), trajectories.extra
@@ -155,7 +197,7 @@ def read(paths: Sequence[Path], reading: Reading) -> Parsed:
         crs=crs or trajectories.crs,
         timezone=reading.timezone or own.get("timezone") or trajectories.timezone,
         user=named if has_users and not reading.names.user else trajectories.user,
-        provenance=promises[0] if all(promise == promises[0] for promise in promises) else None,
+        provenance=promised,
     )
     return replace(parsed, trajectories=trajectories, notes=(*parsed.notes, *notes))
 
@@ -226,35 +268,16 @@ def laid_out(trajectories: Trajectories) -> tuple[pa.Table, dict[str, Any]]:
 
 
 def _table(path: Path) -> pa.Table:
-    """Return the columns of one file. Lines of GeoParquet become x and y, unless the file has these columns."""
-    try:
-        schema = pq.read_schema(path)
-    except pa.ArrowInvalid:
-        raise FormatError("this is not a Parquet file") from None
-    geo = _metadata(schema.metadata or {}, GEO_KEY)
-    geometry = geo.get("primary_column")
-    if geometry not in schema.names:
-        return _columns(path)
-    names = [name for name in schema.names if name != geometry]
-    if {"x", "y"} <= set(names):
-        return _columns(path, names)
-    if geo["columns"][geometry].get("encoding") != "linestring":
-        lines = Trajectories.from_geopandas(needed("geopandas").read_parquet(path))
-        return lines.to_arrow().replace_schema_metadata(schema.metadata)
-    table = _columns(path)
-    points = table[geometry].combine_chunks()
-    table = table.drop_columns([geometry])
-    for axis in ("x", "y"):
-        values = pc.struct_field(points.values, axis)
-        lists = pa.ListArray.from_arrays(points.offsets, values, mask=points.is_null())
-        table = table.append_column(axis, lists)
-    return table
-
-
-def _columns(path: Path, names: list[str] | None = None) -> pa.Table:
-    """Return the columns of a file. The function `pq.read_table` is not used because it loads pandas."""
-    with pq.ParquetFile(path) as file:
-        return file.read(names)
+    """Return the columns of one file. The function `pq.read_table` is not used because it loads pandas."""
+    schema = schema_of(path)
+    names, new = wanted(schema)
+    if is_feather(path):
+        with _feather(path) as reader:
+            table = reader.read_all().select(names)
+    else:
+        with pq.ParquetFile(path) as file:
+            table = file.read(names)
+    return table.rename_columns(new).replace_schema_metadata(schema.metadata)
 
 
 def _lines(table: pa.Table) -> pa.Array:

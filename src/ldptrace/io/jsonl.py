@@ -1,0 +1,116 @@
+"""JSON lines: every line is an object, whose members are columns. A line is a trajectory if they are lists, otherwise
+a point.
+
+A line that is no object stays a row, without any value.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ldptrace.core.columns import find_columns
+from ldptrace.core.reading import Reading
+from ldptrace.core.values import values_of
+from ldptrace.core.words import total
+from ldptrace.errors import FormatError, NothingUsable
+from ldptrace.io.account import Parsed, each, of_table
+from ldptrace.io.text import line_blocks
+
+BROKEN = "lines that are no JSON object"
+
+
+def read_file(path: Path, reading: Reading) -> Parsed:
+    """Read the lines as a table."""
+    lines = Lines.of(path)
+    parsed = of_table(pa.concat_tables([lines.schema.empty_table(), *lines.tables()]), reading, place="line")
+    return replace(parsed, doubts=total([parsed.doubts, lines.broken]))
+
+
+read = each(read_file)
+
+
+def stated_crs(path: Path) -> str | None:
+    """Return the coordinate system that the names of the members imply."""
+    return find_columns(Lines.of(path).schema.names).crs
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The lines of a file: the columns of all of them with their types, and how many lines there are."""
+
+    path: Path
+    schema: pa.Schema
+    rows: int
+    broken: dict[str, int]
+
+    @staticmethod
+    def of(path: Path) -> Lines:
+        """Read the names and types of the columns. Columns of several types are texts."""
+        kinds: dict[str, pa.DataType] = {}
+        rows = broken = features = 0
+        for records in _blocks(path):
+            rows, broken = rows + len(records), broken + sum(not record for record in records)
+            features += sum(record.get("type") == "Feature" for record in records)
+            for name, column in _columns(records).items():
+                kinds[name] = _common(kinds.get(name, column.type), column.type)
+        if 2 * broken > rows:
+            raise NothingUsable(f"{broken:,} of {rows:,} lines are no JSON object")
+        if features:
+            raise FormatError(
+                "its lines are GeoJSON features; read them with format geojsonl (--format geojsonl)"
+            )
+        return Lines(path, pa.schema(list(kinds.items())), rows, {BROKEN: broken} if broken else {})
+
+    def tables(self) -> Iterator[pa.Table]:
+        """Yield tables of the lines, block by block."""
+        for records in _blocks(self.path):
+            columns = _columns(records)
+            nothing = pa.nulls(len(records))
+            yield pa.table(
+                [_cast(columns.get(field.name, nothing), field.type) for field in self.schema], self.schema
+            )
+
+
+def records_of(data: bytes) -> list[dict[str, Any]]:
+    """Return the objects of lines. A line that is none becomes an empty object."""
+    return [_record(line) for line in data.splitlines() if line.strip()]
+
+
+def _blocks(path: Path) -> Iterable[list[dict[str, Any]]]:
+    return filter(None, map(records_of, line_blocks(path)))
+
+
+def _record(line: bytes) -> dict[str, Any]:
+    try:
+        # Sequences of GeoJSON have a sign before each line.
+        found = json.loads(line.strip(b"\x1e \t\r").decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _columns(records: list[dict[str, Any]]) -> dict[str, pa.Array]:
+    names = dict.fromkeys(name for record in records for name in record)
+    return {name: values_of([record.get(name) for record in records]) for name in names}
+
+
+def _common(one: pa.DataType, two: pa.DataType) -> pa.DataType:
+    """Return a type for the values of both types."""
+    try:
+        schemas = [pa.schema([("", kind)]) for kind in (one, two)]
+        return pa.unify_schemas(schemas, promote_options="permissive").field(0).type
+    except pa.ArrowException:
+        return pa.string()
+
+
+def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    try:
+        return column.cast(kind)
+    except pa.ArrowException:
+        return values_of(column.to_pylist(), texts=True)
