@@ -277,6 +277,82 @@ def porto_of(people: list[Person], folder: Path) -> Path:
     return path
 
 
+def ends_of(people: list[Person], folder: Path) -> Path:
+    rows = ["user,start_x,start_y,start_time,end_x,end_y,end_time"]
+    for person in people:
+        trip = person.trips[0] or ((None, None, None),)
+        rows.append(",".join([person.name, *map(_cell, trip[0]), *map(_cell, trip[-1])]))
+    path = folder / "ends.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def wkt_of(people: list[Person], folder: Path) -> Path:
+    rows = ["user;times;wkt"]
+    for person in people:
+        trip = person.trips[0]
+        line = ",".join(f"{x} {y}" for x, y, _ in trip)
+        text = {"line": f"LINESTRING ({line})", "Point": f"POINT ({line})", "Polygon": f"POLYGON (({line}))"}
+        rows.append(
+            f"{person.name};{json.dumps([_plain(t) for _, _, t in trip])};{text.get(person.geometry, '')}"
+        )
+    path = folder / "wkt.csv"
+    path.write_text("\n".join(rows).replace('"', "") + "\n")
+    return path
+
+
+def cells_of(people: list[Person], folder: Path) -> Path:
+    h3 = pytest.importorskip("h3")
+
+    def cell(x: Any, y: Any) -> str:
+        degrees = _number(x), _number(y)
+        if None in degrees or not np.isfinite(degrees).all():
+            return str(x)
+        return str(h3.latlng_to_cell(degrees[1], degrees[0], 7))
+
+    rows = ["user,h3_cells"]
+    rows += [f"{person.name},{' '.join(cell(x, y) for x, y, _ in person.trips[0])}" for person in people]
+    path = folder / "cells.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def jsonl_of(people: list[Person], folder: Path) -> Path:
+    def line(person: Person) -> dict[str, Any]:
+        axes = zip("xyt", zip(*person.trips[0], strict=True), strict=True) if person.trips[0] else ()
+        about = {"user": person.name, "x": [], "y": [], "t": []} | {
+            name: list(values) for name, values in axes
+        }
+        nothing = dict.fromkeys("xyt") if person.geometry is None else {}
+        return about | nothing | person.properties
+
+    path = folder / "a.jsonl"
+    path.write_text("\n".join(json.dumps(line(person)) for person in people))
+    return path
+
+
+def fixes_of(people: list[Person], folder: Path) -> Path:
+    lines = [
+        json.dumps(
+            {"user": person.name, "trip": number, **dict(zip("xyt", point, strict=True)), **person.properties}
+        )
+        for number, person in enumerate(people)
+        for trip in person.trips
+        for point in (trip or ((None, None, None),))
+    ]
+    path = folder / "b.jsonl"
+    path.write_text("\n".join(lines))
+    return path
+
+
+def feather_of(people: list[Person], folder: Path) -> Path:
+    path = folder / "a.feather"
+    table = pq.read_table(lists_of(people, folder))
+    with pa.ipc.new_file(str(path), table.schema) as writer:
+        writer.write_table(table)
+    return path
+
+
 def in_memory(people: list[Person], folder: Path) -> Any:
     return read(lists_of(people, folder))
 
@@ -292,6 +368,12 @@ FILES: dict[str, Callable[[list[Person], Path], Any]] = {
     "dat": dat_of,
     "tdrive": tdrive_of,
     "porto": porto_of,
+    "ends": ends_of,
+    "wkt": wkt_of,
+    "cells": cells_of,
+    "jsonl": jsonl_of,
+    "fixes": fixes_of,
+    "feather": feather_of,
     "memory": in_memory,
 }
 Table = Counter[tuple[Any, ...]]
@@ -448,7 +530,7 @@ def test_synthesize(name: str, tmp_path: Path, devices: Rounds) -> None:
     _tried(synthesized(timezone="Asia/Tokyo"), name, tmp_path, devices)
 
 
-@pytest.mark.parametrize("name", ["csv", "lists", "points"])
+@pytest.mark.parametrize("name", ["csv", "lists", "points", "ends", "wkt", "cells", "fixes", "feather"])
 def test_synthesize_in_batches(name: str, tmp_path: Path, devices: Rounds) -> None:
     _tried(synthesized(running=Running(memory="1K", batches=True)), name, tmp_path, devices, 3)
 

@@ -130,10 +130,14 @@ def test_trips_of_two_points() -> None:
     "names",
     [
         ["start_lat", "start_lng", "end_lat", "end_lng", "started_at", "ended_at"],
-        ["Start Station Latitude", "Start Station Longitude", "End Station Latitude", "End Station Longitude"]
-        + ["Starttime", "Stoptime"],
-        ["Pickup Centroid Latitude", "Pickup Centroid Longitude", "Dropoff Centroid Latitude"]
-        + ["Dropoff Centroid Longitude", "Trip Start Timestamp", "Trip End Timestamp"],
+        [
+            *("Start Station Latitude", "Start Station Longitude", "End Station Latitude"),
+            *("End Station Longitude", "Starttime", "Stoptime"),
+        ],
+        [
+            *("Pickup Centroid Latitude", "Pickup Centroid Longitude", "Dropoff Centroid Latitude"),
+            *("Dropoff Centroid Longitude", "Trip Start Timestamp", "Trip End Timestamp"),
+        ],
         ["origin_y", "origin_x", "destination_y", "destination_x", "departure_time", "arrival_time"],
         ["lat_o", "lon_o", "lat_d", "lon_d", "departure_datetime", "arrival_datetime"],
     ],

@@ -1,12 +1,14 @@
 """JSON lines: every line is an object, whose members are columns. A line is a trajectory if they are lists, otherwise
 a point.
 
-A line that is no object stays a row, without any value.
+A line that is no object stays a row, without any value. Members that say when, where and whose must be in every other
+line or in none, and be lists in all of them or in none, so that one line never changes how others are read.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,8 +16,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from ldptrace.core.columns import find_columns
-from ldptrace.core.reading import Reading
+from ldptrace.core.columns import Columns, find_columns
+from ldptrace.core.reading import Names, Reading
 from ldptrace.core.values import values_of
 from ldptrace.core.words import total
 from ldptrace.errors import FormatError, NothingUsable
@@ -27,17 +29,12 @@ BROKEN = "lines that are no JSON object"
 
 def read_file(path: Path, reading: Reading) -> Parsed:
     """Read the lines as a table."""
-    lines = Lines.of(path)
+    lines = Lines.of(path, reading.names)
     parsed = of_table(pa.concat_tables([lines.schema.empty_table(), *lines.tables()]), reading, place="line")
     return replace(parsed, doubts=total([parsed.doubts, lines.broken]))
 
 
 read = each(read_file)
-
-
-def stated_crs(path: Path) -> str | None:
-    """Return the coordinate system that the names of the members imply."""
-    return find_columns(Lines.of(path).schema.names).crs
 
 
 @dataclass(frozen=True)
@@ -50,21 +47,26 @@ class Lines:
     broken: dict[str, int]
 
     @staticmethod
-    def of(path: Path) -> Lines:
+    def of(path: Path, given: Names | None = None) -> Lines:
         """Read the names and types of the columns. Columns of several types are texts."""
         kinds: dict[str, pa.DataType] = {}
         rows = broken = features = 0
+        shapes: Counter[tuple[str, object]] = Counter()
         for records in _blocks(path):
             rows, broken = rows + len(records), broken + sum(not record for record in records)
             features += sum(record.get("type") == "Feature" for record in records)
             for name, column in _columns(records).items():
                 kinds[name] = _common(kinds.get(name, column.type), column.type)
+                shapes.update(
+                    (name, shape) for record in records if name in record for shape in _shapes(record[name])
+                )
         if 2 * broken > rows:
             raise NothingUsable(f"{broken:,} of {rows:,} lines are no JSON object")
         if features:
             raise FormatError(
                 "its lines are GeoJSON features; read them with format geojsonl (--format geojsonl)"
             )
+        _check(find_columns(list(kinds), given), shapes, rows - broken)
         return Lines(path, pa.schema(list(kinds.items())), rows, {BROKEN: broken} if broken else {})
 
     def tables(self) -> Iterator[pa.Table]:
@@ -98,6 +100,27 @@ def _record(line: bytes) -> dict[str, Any]:
 def _columns(records: list[dict[str, Any]]) -> dict[str, pa.Array]:
     names = dict.fromkeys(name for record in records for name in record)
     return {name: values_of([record.get(name) for record in records]) for name in names}
+
+
+def _shapes(value: Any) -> Iterator[object]:
+    """Yield that a member is there, and whether it is a list; of a list of objects also which members these have."""
+    yield True
+    if value is not None:
+        yield "list" if isinstance(value, list) else "value"
+    if isinstance(value, list):
+        yield from {tuple(sorted(place)) for place in value if isinstance(place, dict)}
+
+
+def _check(columns: Columns, shapes: Counter[tuple[str, object]], lines: int) -> None:
+    """Raise an error if lines disagree about a member that says when, where or whose."""
+    for name in sorted({name for name in (*columns.used, columns.user) if name is not None}):
+        found = {shape: number for (member, shape), number in shapes.items() if member == name}
+        if found.pop(True) < lines:
+            raise NothingUsable(f"some lines have no member {name!r}; write null where there is no value")
+        if len(found) > 1 + ("list" in found) or len(found.keys() & {"list", "value"}) > 1:
+            raise NothingUsable(
+                f"member {name!r} is not of one form in all lines: a value, a list, or a list of objects"
+            )
 
 
 def _common(one: pa.DataType, two: pa.DataType) -> pa.DataType:

@@ -68,7 +68,7 @@ def _source(kind: str, path: Path, given: Names, trips: bool | None) -> Source:
             [schema.field(old).with_name(new) for old, new in zip(*parquet.wanted(schema), strict=True)]
         )
     else:
-        text = csv.Text.of(path, given).settled() if kind == "csv" else jsonl.Lines.of(path)
+        text = csv.Text.of(path, given).settled() if kind == "csv" else jsonl.Lines.of(path, given)
         assert text.schema is not None
         rows, schema, broken = text.rows, text.schema, text.broken
         tables = text.tables
