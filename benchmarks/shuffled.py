@@ -1,7 +1,7 @@
 """Utility and cost of shuffled reports, and how exact the accountant is.
 
     python -m benchmarks.shuffled utility [--data FOLDER] [--repeats 3]   few shuffled reports beside many direct ones
-    python -m benchmarks.shuffled accountant       the stated epsilon beside the exact value, and time
+    python -m benchmarks.shuffled accountant       the stated epsilon beside the exact value, and time, also in Node
     python -m benchmarks.shuffled lifetime         52 windows at eps0 3, n = 300,000, delta 1e-6
 
 Wanted: 10,000 people at a central epsilon of 1 at least as good as 300,000 who answer directly at epsilon 1 in density,
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import subprocess
 import time
 from pathlib import Path
 
@@ -35,6 +36,7 @@ CASES = ((300_000, 1.0, False), (10_000, 1.0, False), (10_000, 1.0, True), (20_0
 SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 LOCALS = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
 DELTAS = (1e-6, 1e-8, 1e-10, 1e-12)
+CLIENT = Path(__file__).parents[1] / "clients" / "js" / "src"
 
 
 def utility(data: DataSet, repeats: int, out: Path) -> None:
@@ -108,6 +110,22 @@ def accountant() -> None:
         f"stated / exact: from {least:.4f} to {worst:.4f} over {len(SIZES) * len(LOCALS) * len(DELTAS)} cases"
     )
     print(f"longest check {1000 * check:.1f} ms, longest inverse {inverse:.2f} s")
+    first, later = (max(times) for times in zip(*(in_node(local) for local in LOCALS), strict=True))
+    print(f"in a new process of Node, longest first check {first:.1f} ms, longest second one {later:.1f} ms")
+
+
+def in_node(local: float) -> tuple[float, float]:
+    """Return how many milliseconds the first two checks of the largest batch take in a new process of Node."""
+    script = f"""
+        import {{ divergence }} from "{(CLIENT / "accountant.js").as_uri()}";
+        for (let time = 0; time < 2; time += 1) {{
+          const begin = performance.now();
+          divergence({SIZES[-1]}, {local}, {0.3 * local});
+          console.log(performance.now() - begin);
+        }}"""
+    found = subprocess.run(["node", "--input-type=module", "--eval", script], capture_output=True, check=True)
+    first, second = map(float, found.stdout.split())
+    return first, second
 
 
 def lifetime() -> None:

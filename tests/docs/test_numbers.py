@@ -1,4 +1,4 @@
-"""One number for one thing: what the README prints is what the pages that explain it print."""
+"""One number for one thing: what the README prints is what the pages print, and what the code computes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
+
+from ldptrace.curator.facts import Facts
+from ldptrace.protocol.shuffling import stated_epsilon
+from ldptrace.protocol.words import explain
+from shuffler_kit import KEY
 
 ROOT = Path(__file__).parents[2]
 Table = dict[str, dict[str, str]]
@@ -19,12 +24,12 @@ def tables(page: str) -> list[Table]:
     """
     found = []
     text = (ROOT / page).read_text(encoding="utf-8")
-    for head, body in re.findall(r"^(\|.*\|)\n\|[-|:]+\|\n((?:\|.*\|\n)+)", text, re.M):
+    for head, body in re.findall(r"^ *(\|.*\|)\n *\|[-|:]+\|\n((?: *\|.*\|\n)+)", text, re.M):
         columns = [cell.strip(" ↓↑") for cell in head.strip("|").split("|")]
         table: Table = {}
         data = ""
         for line in body.splitlines():
-            name, *values = (cell.strip() for cell in line.strip("|").split("|"))
+            name, *values = (cell.strip() for cell in line.strip().strip("|").split("|"))
             named = re.match(r"\*\*(.*?)\*\* (.*)", name)
             if named:
                 data, name = named[1].rstrip(":"), named[2]
@@ -172,3 +177,48 @@ def test_the_example_of_epsilon_is_that_of_the_lab_notes() -> None:
         cells = re.findall(f"^{line}.*$", section, re.M)[0].strip("|").split("|")
         assert agree(cells[7].split()[0], value), line
         assert value in text
+
+
+EXPLANATION = "docs/explanation/shuffled.md"
+FEW = 10_000
+
+
+def facts(users: int, *, shuffled: bool) -> Facts:
+    return Facts(users, "1", (0, 0, 20_000, 20_000), shuffled=shuffled)
+
+
+def error_of(users: int, *, shuffled: bool) -> str:
+    """The error of the share of people who cross a cell, in percentage points."""
+    plan = facts(users, shuffled=shuffled).plan(KEY.public)
+    [found] = re.findall(
+        r"^ *visits:.*expected standard error ([.\d]+)", "\n".join(explain(plan, users)), re.M
+    )
+    return str(100 * float(found))
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_the_limits_of_the_readme(shuffled: bool) -> None:
+    found = row("README.md", "shuffled (`--shuffled`, delta 1e-8)" if shuffled else "direct")
+    users = int(found["plan for"].split()[0].replace(",", ""))
+    for named, people in ((found["error"], users), (found["with 10,000 users"], FEW)):
+        assert agree(error_of(people, shuffled=shuffled), named), people
+    if shuffled:
+        together = re.findall(r"\d\.\d", found["who must not work together"])
+        assert together == [f"{float(facts(people, shuffled=True).budget):.1f}" for people in (users, FEW)]
+
+
+@pytest.mark.parametrize("n", ["2,000", "10,000", "100,000", "300,000"])
+def test_the_table_of_central_epsilons(n: str) -> None:
+    for local, shown in row(EXPLANATION, n).items():
+        exact = stated_epsilon(int(n.replace(",", "")), float(local.removeprefix("eps0 = ")), 1e-8)
+        assert agree(str(exact), shown), local
+
+
+def test_forged_reports_hide_nobody() -> None:
+    text = (ROOT / EXPLANATION).read_text(encoding="utf-8")
+    [(half, instead)] = re.findall(
+        r"half of 300,000 reports are forged, eps0 5 costs (\S+) instead of (\S+);", text
+    )
+    [tenth] = re.findall(r"if nine of ten are forged, (\S+)\.\n", text)
+    for honest, shown in ((150_000, half), (300_000, instead), (30_000, tenth)):
+        assert agree(str(stated_epsilon(honest, 5, 1e-8)), shown), honest
