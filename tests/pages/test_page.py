@@ -151,6 +151,7 @@ def test_the_page_opens_with_verdict_maps_uses_and_promise(html: str) -> None:
     assert "<dt>routed</dt>" in html
     # Every number says which way is better, and what is cited is explained.
     assert html.count("is better</span>") >= 9 + 10
+    assert "smaller is better, in map units</span>" in html
     assert "section 6.2 of the paper (Du et al." in html
     assert "Streets are those of chessboard;" in html
 
@@ -160,6 +161,7 @@ def test_geographic_maps_carry_scale_and_north() -> None:
     html = evaluate(real, real, bounds=SQUARE, repeat=1, seed=1, attacks=False).to_html()
     assert html.count('class="north"') == html.count('class="ruler"') > 5
     assert "200 km" in html
+    assert "smaller is better, in metres</span>" in html
     planar = evaluate(
         drifting_walks(40, 1), drifting_walks(40, 2), bounds=SQUARE, repeat=1, seed=1, attacks=False
     )

@@ -17,7 +17,7 @@ LOG = logging.getLogger(__name__)
 # Seconds of compiling after which it is announced; a single changed loop is quicker.
 QUIET = 0.5
 SAID = (
-    "compiling loops, once per machine: it takes 14 to 40 s for each command, and later runs find them ready (in "
+    "compiling loops, once per machine: it takes 5 to 30 s for each command, and later runs find them ready (in "
     "__pycache__, or in NUMBA_CACHE_DIR)"
 )
 _LOCK = threading.RLock()

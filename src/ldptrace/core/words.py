@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
+
+# Units of lengths and times.
+MEASURED = ("m", "s", "h")
 
 
 def count(number: int, noun: str) -> str:
@@ -13,6 +17,22 @@ def count(number: int, noun: str) -> str:
     """
     plural = noun[:-1] + "ies" if noun.endswith("y") and noun[-2] not in "aeiou" else noun + "s"
     return f"{number:,} {noun if number == 1 else plural}"
+
+
+def measure(value: float | None, unit: str = "") -> str:
+    """Return the value of a metric with four decimals, or one if it is large, or a dash if there is none; a length or a
+    time with three digits.
+
+    >>> measure(0.25), measure(1234.56), measure(float("nan")), measure(None)
+    ('0.2500', '1,234.6', '–', '–')
+    >>> measure(74.3168, "s"), measure(3397.6, "m, or units of the map"), measure(0.6113, "h")
+    ('74.3', '3,400', '0.611')
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    if unit.partition(",")[0] in MEASURED:
+        return f"{float(f'{value:.3g}'):,.10g}"
+    return f"{value:.4f}" if abs(value) < 100 else f"{value:,.1f}"
 
 
 def by_reason(reasons: Mapping[str, int]) -> str:

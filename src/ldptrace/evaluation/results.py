@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
+from ldptrace.core.words import measure
 from ldptrace.evaluation.attacks import KAPPAS, Resilience
 from ldptrace.evaluation.figures import Figures
 from ldptrace.evaluation.metrics import Metric, Value
-from ldptrace.evaluation.texts import number_text
 from ldptrace.evaluation.values import over_seeds
 
 TITLES = {"reidentification": "re-identification", "outlier": "outlier"}
@@ -118,6 +118,6 @@ def attack_table(results: Mapping[str, Mapping[str, Attack]]) -> Table:
         rows = [(label, item.synthetic) for label, item in zip(results, found, strict=True)]
         rows += [("the other real trips", found[0].fresh_real), ("uniform random walks", found[0].uniform)]
         for number, (label, one) in enumerate(rows):
-            ratios = number_text(one.ratios[0]), number_text(one.ratios[-1])
+            ratios = measure(one.ratios[0]), measure(one.ratios[-1])
             table.add_row(title if number == 0 else "", f"{one.attacked:,}", *ratios, label)
     return table

@@ -17,10 +17,11 @@ from rich.text import Text
 from ldptrace import pages
 from ldptrace.core.atomic import atomic_path
 from ldptrace.core.extras import needed
+from ldptrace.core.words import measure
 from ldptrace.evaluation.figures import Figures
 from ldptrace.evaluation.metrics import METRICS, Metric, Value
 from ldptrace.evaluation.results import SetResult, attack_table, attacks_document, value_document
-from ldptrace.evaluation.texts import csv_text, json_text, metric_rows, number_text, plain, tex_text
+from ldptrace.evaluation.texts import csv_text, json_text, metric_rows, plain, tex_text
 from ldptrace.evaluation.values import ALL_METRICS
 from ldptrace.evaluation.verdict import best, judged, on_common_scale
 from ldptrace.protocol.grid import Grid
@@ -222,13 +223,13 @@ class Scorecard:
             top = self.best(name)
             floors = {item.values[name].floor for item in self.sets}
             cells = [
-                _cell(item.values[name], marked=number in top, stars=len(self.sets) > 1)
+                _cell(item.values[name], metric.unit, marked=number in top, stars=len(self.sets) > 1)
                 for number, item in enumerate(self.sets)
             ]
             table.add_row(
                 Text(metric.title, style="dim" if metric.corrects else ""),
                 "↓" if metric.goal == "min" else "↑",
-                Text(" ".join(number_text(floor) for floor in floors), style="dim"),
+                Text(" ".join(measure(floor, metric.unit) for floor in floors), style="dim"),
                 *cells,
             )
         return table
@@ -261,9 +262,9 @@ def _kind(privacy: Mapping[str, Any] | None) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _cell(value: Value, *, marked: bool, stars: bool) -> Text:
-    spread = f" ±{number_text(value.std)}" if value.std else ""
-    text = Text(number_text(value.mean), style="bold green" if marked else "")
+def _cell(value: Value, unit: str, *, marked: bool, stars: bool) -> Text:
+    spread = f" ±{measure(value.std, unit)}" if value.std else ""
+    text = Text(measure(value.mean, unit), style="bold green" if marked else "")
     text.append(spread, style="dim not bold")
     if stars:
         text.append(" *" if marked else "  ")

@@ -10,23 +10,13 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ldptrace.core.words import measure
 from ldptrace.evaluation.verdict import best, on_common_scale
 
 Document = dict[str, Any]
 COLUMNS = ("set", "metric", "value", "std", "floor", "uniform", "goal", "level", "seeds")
 # Lists of numbers, which take a line and not one line for each.
 _NUMBERS = re.compile(r"\[\s+((?:(?:-?[\d.]+(?:[eE][-+]?\d+)?|null),?\s+)+)\]")
-
-
-def number_text(value: float | None) -> str:
-    """Return a number with four decimals, or one if it is large, or a dash if there is none.
-
-    >>> number_text(0.25), number_text(1234.56), number_text(float("nan"))
-    ('0.2500', '1,234.6', '–')
-    """
-    if value is None or math.isnan(value):
-        return "–"
-    return f"{value:.4f}" if abs(value) < 100 else f"{value:,.1f}"
 
 
 def json_text(document: dict[str, Any]) -> str:
@@ -170,7 +160,9 @@ def tex_text(document: Document) -> str:
     first = [
         TexColumn("metric", [TexCell.of(entry["title"]) for entry in metrics.values()], "l"),
         TexColumn("", [TexCell(_arrow(entry["goal"] == "min"), _LETTER) for entry in metrics.values()], "c"),
-        TexColumn("perfect", [TexCell.of(_tex_number(entry["floor"])) for entry in metrics.values()]),
+        TexColumn(
+            "perfect", [TexCell.of(_tex_number(entry["floor"], entry["unit"])) for entry in metrics.values()]
+        ),
     ]
     columns = [
         TexColumn(
@@ -199,9 +191,11 @@ def _arrow(down: bool) -> str:
 
 def _tex_value(entry: Document, *, bold: bool) -> TexCell:
     return TexCell.of(
-        _tex_number(entry["value"]), number_text(entry["std"]) if entry["std"] else "", bold=bold
+        _tex_number(entry["value"], entry["unit"]),
+        measure(entry["std"], entry["unit"]) if entry["std"] else "",
+        bold=bold,
     )
 
 
-def _tex_number(value: float | None) -> str:
-    return "--" if value is None else number_text(value)
+def _tex_number(value: float | None, unit: str) -> str:
+    return "--" if value is None else measure(value, unit)

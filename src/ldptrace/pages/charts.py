@@ -38,7 +38,7 @@ def histogram(
     every = max(1, math.ceil((buckets - 1) / 5))
     for bucket in range(0, buckets - every // 2 - 1, every):
         middle = width / 2 if whole else 0.0
-        parts.append(_tick(LEFT + bucket * width + middle, _short(edges[bucket] * scale)))
+        parts.append(_tick(LEFT + bucket * width + middle, _short(edges[bucket] * scale, edges[-1] * scale)))
     parts.append(_tick(LEFT + (buckets - 0.5) * width, "more"))
     return _svg(parts)
 
@@ -220,13 +220,13 @@ def _ceiling(value: float) -> float:
     )
 
 
-def _short(value: float) -> str:
-    """Write a number in few characters.
+def _short(value: float, most: float = 0.0) -> str:
+    """Write a number in few characters; in thousands if the largest number of its axis is.
 
-    >>> _short(0.05), _short(7500.0), _short(12000.0), _short(0.0)
-    ('0.05', '7500', '12k', '0')
+    >>> _short(0.05), _short(7500.0), _short(12000.0), _short(0.0), _short(6000.0, 24000.0)
+    ('0.05', '7500', '12k', '0', '6k')
     """
-    if abs(value) >= 10_000:
+    if value and max(abs(value), most) >= 10_000:
         return f"{value / 1000:.4g}k"
     return f"{value:.4g}"
 

@@ -12,6 +12,7 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from ldptrace.core.crs import METRES_PER_DEGREE, is_geographic
+from ldptrace.core.words import MEASURED, measure
 from ldptrace.pages import charts, drawings
 from ldptrace.pages.charts import Series
 from ldptrace.pages.drawings import Frame
@@ -113,6 +114,7 @@ def _row(sets: Sequence[Document], kind: str, name: str) -> dict[str, Any]:
         "title": entries[0]["title"],
         "meaning": entries[0]["meaning"],
         "unit": entries[0]["unit"],
+        "measured": entries[0]["unit"].partition(",")[0] in MEASURED,
         "goal": entries[0]["goal"],
         "floor": entries[0]["floor"],
         "uniform": entries[0]["uniform"],
@@ -380,20 +382,13 @@ def _style(number: int) -> str:
     return f"s{number % 8 + 1}"
 
 
-def _number(value: float | None) -> str:
-    """Write four decimals, or one of a large number, or a dash where there is no value."""
-    if value is None:
-        return "–"
-    return f"{value:.4f}" if abs(value) < 100 else f"{value:,.1f}"
-
-
 @cache
 def template(name: str, package: str = "ldptrace.pages"):  # type: ignore[no-untyped-def]
     """Return a template of a package, with the filters of all pages."""
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["number"] = _number
+    environment.filters["measure"] = measure
     environment.filters["style"] = _style
     environment.filters["grouped"] = lambda value: f"{value:,}"
     environment.filters["percent"] = lambda value: f"{100 * value:.2f} %"
