@@ -17,6 +17,8 @@ from programs_kit import require
 ROOT = Path(__file__).parents[1]
 CLIENTS = ROOT / "clients"
 JAVA = CLIENTS / "java"
+# For programs of seconds: the machine code that better suits a day takes longer to make than it saves.
+JVM = ("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 DEVICE_PARTS = ("errors.py", "protocol", "device")
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from audit_kit import ONE_GRR
 from cli_kit import run
-from clients_kit import CLIENTS, java_jar, java_tests
+from clients_kit import CLIENTS, JVM, java_jar, java_tests
 from histories_kit import History
 from ldptrace.audit import CommandDevice, audit
 from ldptrace.audit.driven import reports_of, trip_lines
@@ -58,7 +58,7 @@ for line in sys.stdin:
 def command(name: str, config: pytest.Config) -> str:
     """What starts a client."""
     if name == "java":
-        return f"java -jar {java_jar(config)} lines --ledgers {{ledgers}}"
+        return f"{' '.join(JVM)} -jar {java_jar(config)} lines --ledgers {{ledgers}}"
     if name == "javascript":
         return f"{require('Node')} {CLIENTS / 'js' / 'bin' / 'lines.js'} --ledgers {{ledgers}}"
     return f"{sys.executable} -m ldptrace.device.program lines --ledgers {{ledgers}}"
@@ -260,7 +260,7 @@ def test_seals_of_one_client_are_opened_by_another(request: pytest.FixtureReques
         assert done.returncode == 0, done.stderr
         return bytes.fromhex(done.stdout)
 
-    java = f"java\0-cp\0{tests}\0org.ldptrace.device.Sealing"
+    java = "\0".join((*JVM, "-cp", tests, "org.ldptrace.device.Sealing"))
     sealed = {
         "python": Sealer.of_plan(key.public, "ab" * 32).seal(text, 2913),
         "javascript": said(node("seal(point, info, label, data)"), *bound, text.hex()),

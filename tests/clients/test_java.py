@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from clients_kit import JAVA, ROOT, java_jar, java_tests
+from clients_kit import JAVA, JVM, ROOT, java_jar, java_tests
 from histories_kit import History
 from ldptrace.audit import CommandDevice
 from ldptrace.device import Ledger, Reporter
@@ -74,7 +74,7 @@ def trip(tmp_path: Path) -> Path:
 
 def java(*arguments: object, stdin: str = "", status: int = 0) -> str:
     """What a fresh JVM prints."""
-    command = ["java", *map(str, arguments)]
+    command = [*JVM, *map(str, arguments)]
     done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == status, done.stdout[-2000:] + done.stderr[-2000:]
     return done.stdout if status == 0 else done.stderr
@@ -118,7 +118,7 @@ def test_what_no_vector_shows(tests: str, tmp_path: Path) -> None:
 def test_histories_with_restarts(jar: Path, tmp_path: Path) -> None:
     """Publish, extend, fork, ask, retry, confirm, other limits, other clocks, and the program is killed in between."""
     answered = 0
-    with CommandDevice(f"java -jar {jar} lines --ledgers {{ledgers}}", tmp_path) as device:
+    with CommandDevice(f"{' '.join(JVM)} -jar {jar} lines --ledgers {{ledgers}}", tmp_path) as device:
         for seed in (1000, 1001):
             history = History(device, seed)
             history.run(60)
@@ -129,7 +129,7 @@ def test_histories_with_restarts(jar: Path, tmp_path: Path) -> None:
 def test_whatever_was_given_away_outlives_a_kill(jar: Path, tmp_path: Path) -> None:
     plans = [Plan.single_report(Grid((0.0, 0.0, 1.0, 1.0 + k), 2), "0.1").to_json() for k in range(40)]
     lines = [{"plan": plan, "ledger": "killed", "trips": [{"points": [[0.5, 0.5]]}]} for plan in plans]
-    with CommandDevice(f"java -jar {jar} lines --ledgers {{ledgers}}", tmp_path) as device:
+    with CommandDevice(f"{' '.join(JVM)} -jar {jar} lines --ledgers {{ledgers}}", tmp_path) as device:
         for line in lines:
             device.send(line)
         given = [device.receive() for _ in lines[:15]]
@@ -165,7 +165,7 @@ def test_the_example_of_the_readme_runs(jar: Path, plan: Path, tmp_path: Path) -
     [example] = re.findall(r"```java\n(.*?)```", (JAVA / "README.md").read_text(), re.S)
     (tmp_path / "Example.java").write_text(example)
     done = subprocess.run(
-        ["java", "-cp", str(jar), "Example.java"],
+        [*JVM, "-cp", str(jar), "Example.java"],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from clients_kit import CLIENTS, java_jar
+from clients_kit import CLIENTS, JVM, java_jar
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import read_report
@@ -69,7 +69,7 @@ def test_three_clients_send_to_a_shuffler(request: pytest.FixtureRequest, tmp_pa
     codes = [sheet[0] for sheet in sheets]
     programs = {
         "python": [sys.executable, "-m", "ldptrace.device.program"],
-        "java": ["java", "-jar", java_jar(request.config)],
+        "java": [*JVM, "-jar", java_jar(request.config)],
     }
     with running(tmp_path / "shuffler", port):
         for (name, program), code in zip(programs.items(), codes, strict=False):
