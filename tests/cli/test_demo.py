@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import ldptrace as lt
 from cli_kit import status
 from ldptrace.cli.demo import picture
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.generators import city_traffic
 from ldptrace.methods import single_report
 from road_kit import lattice_roads
 
@@ -20,6 +22,8 @@ def test_the_demo_makes_everything(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(single_report.Options.__init__.__kwdefaults__, "library", 1_000)
+    # A city with a sixteenth of the area.
+    monkeypatch.setattr("ldptrace.generators.city_traffic", partial(city_traffic, size=5_000, minutes=4))
     assert status("demo", "--out", tmp_path, "--users", 500) == 0
     assert len(lt.read(tmp_path / "synthetic.parquet")) == 500
     card = json.loads((tmp_path / "scorecard.json").read_text())
