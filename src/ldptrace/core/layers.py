@@ -162,7 +162,7 @@ def _counts(data: Bytes, at: Ints, order: str) -> Ints:
 
 
 def _points(data: Bytes, at: Ints, sizes: Ints, layout: _Layout) -> Floats:
-    """Return x, y and m of runs of points."""
+    """Return x, y and m of points: `sizes[k]` of them stand one after the other from the byte `at[k]` on."""
     point = _NUMBER * layout.wide
     _, starts = ragged.ranges(np.zeros_like(at), sizes)
     first = np.repeat(at, sizes) + point * starts

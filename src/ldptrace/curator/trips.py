@@ -108,6 +108,7 @@ def _numbers(open_mean: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
 
 
 def _middle() -> float:
+    """Return the number of trips that stands for the last class but one."""
     return (CLASSES[-2] + CLASSES[-1] - 1) / 2
 
 

@@ -418,7 +418,7 @@ def _as_they_come(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 def _whole_trips(keys: list[str], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Rearrange tables so that each ends where a trip ends. Rows are sorted by trip."""
+    """Cut tables of rows that are sorted by trip anew, so that each ends where a trip ends."""
     begun: list[pa.Table] = []
     for batch in batches:
         table = pa.Table.from_batches([batch])

@@ -235,7 +235,7 @@ class Share:
 
     @staticmethod
     def restored(found: Mapping[str, Any] | None) -> Share | None:
-        """Read it from the plain data of a file, and check it."""
+        """Read a share from the plain data of a file, and check it; None stays None."""
         if found is None:
             return None
         by_model = found.get("by_model")

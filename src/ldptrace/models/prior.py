@@ -54,6 +54,7 @@ class Columns:
 
     @staticmethod
     def of(basis: Any) -> Columns:
+        """Divide a basis, dense or sparse, into columns with one entry and all others."""
         if isinstance(basis, np.ndarray):
             at, column = basis.nonzero()
             entries = basis[at, column]

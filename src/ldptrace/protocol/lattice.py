@@ -33,8 +33,7 @@ def axis_origin_and_step(low: float, high: float, n: int) -> tuple[float, float]
 
 
 def axis_cell(value: float, origin: float, step: float, n: int) -> int:
-    """Return the index of the closed interval that holds `value`; on a shared border the lower one, outside the
-    nearest.
+    """Return the index of the interval that contains `value`: the lower one on a border, the nearest one outside.
 
     >>> [axis_cell(v, 0.0, 1.0, 3) for v in (-5.0, 0.0, 1.0, 1.5, 9.0)]
     [0, 0, 0, 1, 2]

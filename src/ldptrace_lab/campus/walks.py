@@ -152,7 +152,10 @@ def _campus(
 
 
 def _mean_walk(schedule: Schedule) -> float:
-    return float(np.delete(schedule.arrive[1:] - schedule.leave[:-1], schedule.offsets[1:-1] - 1).mean())
+    """Return the mean seconds between two visits of one walker."""
+    walks = schedule.arrive[1:] - schedule.leave[:-1]
+    # From the last visit of a walker to the first one of the next is no walk.
+    return float(np.delete(walks, schedule.offsets[1:-1] - 1).mean())
 
 
 @dataclass(frozen=True, eq=False)

@@ -206,7 +206,8 @@ def _busy(
 def _second_order(
     path: Ints, offsets: Ints, leaves: Leaves, begin: Ints, busy: NDArray[np.bool_], curator: TrustedCurator
 ) -> tuple[Ints, Floats]:
-    """Return the tables (came from, goes to) of busy leaves, one after the other."""
+    """Count the steps through busy leaves: for each, a noisy table of where a trip came from (row) and goes to
+    (column)."""
     wide = np.diff(begin) + 1
     sizes = np.where(busy, wide**2, 0)
     table = np.where(busy, np.concatenate(([0], np.cumsum(sizes)[:-1])), -1)

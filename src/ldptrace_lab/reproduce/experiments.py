@@ -145,7 +145,8 @@ def _metrics_at(x: float, metrics: Sequence[str] = ALL) -> dict[str, tuple[str, 
 
 
 def _printed(setup: Setup, method: str, metrics: Sequence[str], xs: Sequence[float]) -> list[Row]:
-    """Return the value of Table 3 at epsilon = 1, at the paper's default on some other axis."""
+    """Return the values that Table 3 prints for a method at epsilon = 1, each at the place of its data set on another
+    axis."""
     rows = []
     for data, x in zip(setup.sets, xs, strict=True):
         values = published.utility(data.beside, method, PAPER_EPSILON) if data.beside else None

@@ -97,8 +97,8 @@ class PathTables:
 
     @cached_property
     def step_rows(self) -> Ints:
-        """The number of the path that each step from a cell to the next belongs to. `moves` and `links` are the items
-        of these steps."""
+        """The number of the path that each step between cells belongs to; `moves` and `links` have the items of these
+        steps."""
         return self.rows[self._keys >= 0]
 
     @cached_property

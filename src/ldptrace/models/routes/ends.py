@@ -69,6 +69,7 @@ class Ends:
 
     @staticmethod
     def of(routes: Routes, grid: Grid) -> Ends:
+        """Find the places and kinds of both ends of each route, and what both ends have together."""
         places = places_of(grid)
         place, kind = zones_of(routes.roads, places), places.cells + kinds_of(routes.roads)
         start, end = routes.edges[routes.offsets[:-1]], routes.edges[routes.offsets[1:] - 1]

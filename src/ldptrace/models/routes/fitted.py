@@ -59,6 +59,7 @@ class Cut:
         return Cut(strides, strides.cells(routes, grid))
 
     def joined(self, later: Cut) -> Cut:
+        """Return these routes and later ones of the same network together."""
         kind = np.concatenate([self.strides.kind, later.strides.kind])
         cells = np.concatenate([self.cells.cells, later.cells.cells])
         offsets = np.concatenate([self.cells.offsets, self.cells.offsets[-1] + later.cells.offsets[1:]])

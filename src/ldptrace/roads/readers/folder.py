@@ -232,6 +232,7 @@ def _measure(table: pa.Table, names: tuple[str, ...], path: Path) -> Floats:
 
 
 def _limits(table: pa.Table) -> Floats:
+    """Return the speed limits in km/h; NaN where none is known."""
     name = find(table, LIMIT)
     if name is None:
         return np.full(table.num_rows, np.nan)
