@@ -27,7 +27,7 @@ TABLES = {
     },
     "points": {
         "trip_id": np.repeat(np.arange(NUMBER // 2), 2),
-        "wkt": [f"POINT ({a[0]} {b[0]})" for a, b in zip(X, Y, strict=True)],
+        "wkt": [f"SRID=3857;POINT ({a[0]} {b[0]})" for a, b in zip(X, Y, strict=True)],
     },
     "lists": {"east": X.tolist(), "north": Y.tolist()},
 }

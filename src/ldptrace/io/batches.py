@@ -178,7 +178,7 @@ def open_batches(
     found = sources(kind.name, files, reading.names)
     reading = replace(reading, names=found[0].names)
     assembled = Account(doubts=total([source.broken for source in found]))
-    crs, user = own.crs or found[0].crs, own.user
+    crs, user = own.crs or found[0].crs, own.user or found[0].user
     with naming(files[0]), ExitStack() as aside:
         if not found[0].trips:
             folder = Path(aside.enter_context(tempfile.TemporaryDirectory(prefix="ldptrace-")))

@@ -25,8 +25,8 @@ Read = Callable[[int, int | None], Iterator[pa.Table]]
 @dataclass(frozen=True)
 class Source:
     """A file of tables with columns x and y, and what is known of it: the names of its columns, its number of rows,
-    whether a row is a trajectory, its columns without rows, the coordinate system that they name, and how many rows are
-    broken."""
+    whether a row is a trajectory, its columns without rows, the coordinate system and the users that they name, and how
+    many rows are broken."""
 
     path: Path
     read: Read
@@ -35,6 +35,7 @@ class Source:
     trips: bool
     empty: pa.Table
     crs: str | None = None
+    user: str | None = None
     broken: Mapping[str, int] = field(default_factory=dict)
 
     def tables(self, rows: int = ROWS, most: int | None = None) -> Iterator[pa.Table]:
@@ -86,7 +87,7 @@ def _source(kind: str, path: Path, given: Names, trips: bool | None) -> Source:
     def placed(many: int, most: int | None) -> Iterator[pa.Table]:
         return (positioned(table, given, lines=said)[0] for table in read(many, most))
 
-    return Source(path, placed, rows, reading.names, bool(said), empty, columns.crs, broken)
+    return Source(path, placed, rows, reading.names, bool(said), empty, columns.crs, columns.user, broken)
 
 
 def standard(table: pa.Table, reading: Reading, lines: bool | None = None) -> tuple[pa.Table, Reading]:
