@@ -220,3 +220,20 @@ def test_the_one_column_of_moments_counts_in_both_layouts() -> None:
         assert found.t is not None
         assert found.t.tolist() == [1_714_521_600.0]
         assert "times taken from column logged" in found.notes
+
+
+def test_a_column_that_repeats_in_runs_is_suggested_for_the_trip() -> None:
+    runs = {
+        "ride": np.repeat([5, 9, 3, 4], 3),
+        "speed": [1, 2, 1, 1, 2, 2] * 2,
+        "x": range(12),
+        "y": range(12),
+    }
+    found = read_table(pa.table({"user": ["a"] * 6 + ["b"] * 6, **runs}))
+    assert len(found.offsets) == 3
+    assert "column ride repeats in runs: does it name trips? (--id ride)" in found.notes
+    assert not any("speed" in note and "--id" in note for note in found.notes)
+    with pytest.raises(FormatError, match=r"name it with id \(--id ride, which repeats in runs\)"):
+        read_table(pa.table(runs))
+    with pytest.raises(FormatError, match=r"name it with id \(--id\)"):
+        read_table(pa.table({name: runs[name] for name in ("speed", "x", "y")}))

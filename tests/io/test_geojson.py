@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -252,3 +253,42 @@ def test_bad_areas_get_one_sentence(tmp_path: Path, content: str, words: str) ->
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no file"):
         read_area(tmp_path / "nothing.geojson")
+
+
+def test_properties_can_be_named(tmp_path: Path) -> None:
+    line = {"type": "LineString", "coordinates": [[0, 1], [2, 3]]}
+    features = [
+        {"type": "Feature", "geometry": line, "properties": {"ride": 7, "cab": "a", "clock": [5, 6]}},
+        {"type": "Feature", "geometry": line, "properties": {"ride": 8, "cab": "a"}},
+    ]
+    path, lines = tmp_path / "a.geojson", tmp_path / "a.geojsonl"
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    lines.write_text("\n".join([*map(json.dumps, features), "broken"]))
+    for source in (path, lines):
+        found = read(source, id="ride", user="cab", t="clock")
+        assert found.users[:2].tolist() == [0, 0]
+        assert found.t is not None
+        np.testing.assert_array_equal(found.t, [5, 6, np.nan, np.nan])
+        assert found.sizes.tolist() == ([2, 2] if source == path else [2, 2, 0])
+    assert read(path, id="ride").numbers.tolist() == [7, 8]
+    for option in ("id", "user", "t"):
+        with pytest.raises(InputError, match=f"no feature has 'who' for {option}"):
+            read(path, **{option: "who"})
+
+
+def test_points_can_be_named(tmp_path: Path) -> None:
+    features = [
+        {
+            "type": "Feature",
+            "geometry": {"type": "Point", "coordinates": [k, k]},
+            "properties": {"ride": k // 2, "cab": "a", "clock": 60 * k},
+        }
+        for k in range(4)
+    ]
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    found = read(path, id="ride", user="cab", t="clock")
+    assert found.offsets.tolist() == [0, 2, 4]
+    assert found.user == "cab"
+    assert found.t is not None
+    assert found.t.tolist() == [0, 60, 120, 180]

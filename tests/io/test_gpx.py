@@ -90,3 +90,31 @@ def test_another_document_is_refused(tmp_path: Path) -> None:
     path.write_text("<kml/>")
     with pytest.raises(FormatError, match=r"a.gpx: line 1: expected <gpx>, got <kml>"):
         read(path)
+
+
+NAMED = """<gpx xmlns="http://www.topografix.com/GPX/1/1" xmlns:o="urn:other"><trk><name>to work</name>
+<extensions><o:rider>anna</o:rider><o:ride>7</o:ride></extensions>
+<trkseg><trkpt lat="1" lon="2"><time>1970-01-05T00:00:00Z</time>
+<extensions><o:gps>1970-01-06T00:00:00</o:gps></extensions></trkpt></trkseg></trk>
+<trk><extensions><o:rider>anna</o:rider><o:ride>8</o:ride></extensions><trkseg/></trk>
+<trk><name>x</name></trk></gpx>"""
+
+
+def test_elements_and_extensions_of_tracks_can_be_named(tmp_path: Path) -> None:
+    (tmp_path / "a.gpx").write_text(NAMED)
+    found = read(tmp_path / "a.gpx")
+    assert found.user is None
+    assert found.extra is not None
+    assert found.extra.to_pydict() == {
+        "name": ["to work", None, "x"],
+        "rider": ["anna", "anna", None],
+        "ride": ["7", "8", None],
+    }
+    named = read(tmp_path / "a.gpx", user="rider", id="name", t="gps", timezone="Europe/Berlin")
+    assert named.users[0] == named.users[1] != named.users[2]
+    assert named.t is not None
+    assert named.t.tolist() == [5 * 86400 - 3600]
+    with pytest.raises(InputError, match="no track has 'driver' for user; there are name, rider, ride"):
+        read(tmp_path / "a.gpx", user="driver")
+    with pytest.raises(InputError, match="only tables have columns to name, and this is gpx"):
+        read(tmp_path / "a.gpx", x="lon")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ldptrace.errors import FormatError
+from ldptrace.errors import FormatError, InputError
 from ldptrace.io import read, read_with_account
 
 HEADER = '"TRIP_ID","CALL_TYPE","TAXI_ID","TIMESTAMP","DAY_TYPE","MISSING_DATA","POLYLINE"\n'
@@ -50,3 +50,11 @@ def test_the_format_by_name_needs_the_column(tmp_path: Path) -> None:
     path.write_text("id,x,y\n1,2,3\n")
     with pytest.raises(FormatError, match=r"a.csv: there is no column POLYLINE; the columns are id, x, y"):
         read(path, format="porto")
+
+
+def test_the_taxi_can_be_named_for_the_user(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('TRIP_ID,TAXI_ID,TIMESTAMP,POLYLINE\n1,9,0,"[[1,2]]"\n2,9,0,"[]"\n')
+    assert read(path, user="TAXI_ID").users.tolist() == [0, 0]
+    with pytest.raises(InputError, match="only user can be named, as one of TAXI_ID"):
+        read(path, user="driver")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from ldptrace.core.reading import Names
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError, NothingUsable
-from ldptrace.io import Reading, read, read_with_account
+from ldptrace.io import Reading, read, read_with_account, write
 from ldptrace.io.files import stated_crs
 
 pyogrio = pytest.importorskip("pyogrio")
@@ -184,3 +185,19 @@ def test_what_geopandas_writes_is_read(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.x, trips.x)
     assert found.ids is not None
     assert found.ids.tolist() == [3, 1]
+
+
+def test_trips_are_written_with_their_times_and_columns(tmp_path: Path) -> None:
+    offsets, t = np.array([0, 2, 3, 3]), np.array([1.7e9, 1.7e9 + 60.5, 1.7e9])
+    names = pa.table({"user": ["a", "b", "b"]})
+    trips = Trajectories([0, 1, 2], [3, 4, 5], offsets, t=t, ids=[7, 8, 9], crs="EPSG:25833", extra=names)
+    write(replace(trips, provenance={"epsilon": "1"}), tmp_path / "a.gpkg")
+    found = read(tmp_path / "a.gpkg")
+    assert found.offsets.tolist() == offsets.tolist()
+    assert (found.x.tolist(), found.y.tolist(), found.numbers.tolist()) == ([0, 1, 2], [3, 4, 5], [7, 8, 9])
+    assert found.t is not None
+    assert found.t.tolist() == t.tolist()
+    assert (found.crs, found.user, found.provenance) == ("EPSG:25833", "user", {"epsilon": "1"})
+    # A set of single points is a set of trajectories all the same.
+    write(trips.part(1, 2), tmp_path / "b.gpkg")
+    assert read(tmp_path / "b.gpkg").sizes.tolist() == [1]

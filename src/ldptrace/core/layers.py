@@ -12,6 +12,7 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
+import struct
 import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -178,9 +179,10 @@ DEGREES_LIKE_WGS84 = {"EPSG:4258", "EPSG:4269", "EPSG:4283", "EPSG:4490", "OGC:C
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """One layer of a file: the kind of its shapes as the file states it, the shapes of its rows, their other columns,
-    its coordinate system, and notes."""
+    """One layer of a file: its name, the kind of its shapes as the file states it, the shapes of its rows, their other
+    columns, its coordinate system, and notes."""
 
+    name: str
     kind: str
     shapes: Shapes
     columns: pa.Table
@@ -212,7 +214,7 @@ def read_layer(path: Path, kinds: Sequence[str], prefer: str | None = None, *, p
         notes += ("no coordinate system is given; name it with crs (--crs), such as EPSG:4326 for degrees",)
     notes += (f"layer {name} of {len(layers)}: {', '.join(layers)}",) if len(layers) > 1 else ()
     return Layer(
-        layers[name], shapes, table.drop_columns([geometry]).replace_schema_metadata(None), crs, notes
+        name, layers[name], shapes, table.drop_columns([geometry]).replace_schema_metadata(None), crs, notes
     )
 
 
@@ -225,13 +227,16 @@ def stated_crs(path: Path) -> str | None:
 def write_lines(
     path: Path, name: str, lines: Sequence[Floats], columns: Mapping[str, Any], crs: str | None
 ) -> None:
-    """Write a GeoPackage with one layer of lines."""
+    """Write a GeoPackage with one layer of lines. A line of one point becomes a Point, and one without points has no
+    geometry."""
     pyogrio = needed("pyogrio", "roads")
     head = np.array([(1, 2, 0)], dtype=[("order", "u1"), ("kind", "<u4"), ("count", "<u4")])
-    blobs = []
+    point = struct.pack("<BI", 1, POINT)
+    blobs: list[bytes | None] = []
     for line in lines:
         head["count"] = len(line)
-        blobs.append(head.tobytes() + np.ascontiguousarray(line, dtype="<f8").tobytes())
+        start = head.tobytes() if len(line) > 1 else point
+        blobs.append(start + np.ascontiguousarray(line, dtype="<f8").tobytes() if len(line) else None)
     table = pa.table({**columns, "geometry": pa.array(blobs, type=pa.binary())})
     with warnings.catch_warnings():
         # Some networks have no coordinate system.
@@ -242,7 +247,7 @@ def write_lines(
             *(table, written, name),
             driver="GPKG",
             geometry_name="geometry",
-            geometry_type="LineString",
+            geometry_type="Unknown" if any(len(line) == 1 for line in lines) else "LineString",
             crs=crs,
         )
     path.write_bytes(written.getvalue())

@@ -21,6 +21,7 @@ from ldptrace.core.values import (
     codes,
     flat_lists,
     is_list,
+    is_text,
     list_offsets,
     lists_of_numbers,
     numbers,
@@ -100,11 +101,21 @@ def read_table(
     if columns.id is None and not single:
         raise FormatError(
             "no column says which trajectory a point belongs to (traj_id, trip_id, track_id, ..., user_id); the "
-            f"columns are {', '.join(table.column_names)}; name it with id (--id), or cut one log at its gaps with "
-            "split_gap (--split-gap)"
+            f"columns are {', '.join(table.column_names)}; name it with id (--id{_suggested(table, columns)}), or cut "
+            "one log at its gaps with split_gap (--split-gap)"
         )
     found = _of_points(table, columns, _Clock(timezone or stated, month_first), notes, (place, first))
     return replace(found, timezone=stated)
+
+
+def _suggested(table: pa.Table, columns: Columns) -> str:
+    """Return the first column whose values repeat in runs, for a message, or nothing."""
+    for name in table.column_names:
+        if name not in columns.used and not pa.types.is_nested(table[name].type):
+            values = codes(table[name])
+            if _in_runs(table[name].type, values, values[1:] != values[:-1]):
+                return f" {name}, which repeats in runs"
+    return ""
 
 
 def stated_timezone(schema: pa.Schema, names: Names | None = None) -> str | None:
@@ -329,18 +340,25 @@ def _constant(
     for name in table.column_names:
         if name in used:
             continue
-        if _is_constant(table[name], order, inner):
-            same[name] = table[name].take(pa.array(heads))
-        else:
-            varying.append(name)
+        values = None if pa.types.is_nested(table[name].type) else codes(table[name])
+        if values is not None:
+            values = values if order is None else values[order]
+            changes = (values[1:] != values[:-1]) & inner
+            if not changes.any():
+                same[name] = table[name].take(pa.array(heads))
+                continue
+            if _in_runs(table[name].type, values, changes | ~inner):
+                notes.append(f"column {name} repeats in runs: does it name trips? (--id {name})")
+        varying.append(name)
     if varying:
         notes.append(f"columns omitted, because they change within a trajectory: {', '.join(varying)}")
     return same
 
 
-def _is_constant(column: pa.ChunkedArray, order: Ints | None, inner: Flags) -> bool:
-    if pa.types.is_nested(column.type):
+def _in_runs(kind: pa.DataType, values: Ints, changes: Flags) -> bool:
+    """Whether values repeat as the names of trips do: in runs of three or more on average, and none in a second run
+    of the same trajectory or user."""
+    if not (pa.types.is_integer(kind) or is_text(kind)):
         return False
-    values = codes(column)
-    values = values if order is None else values[order]
-    return not np.any((values[1:] != values[:-1]) & inner)
+    starts = np.concatenate(([0], np.flatnonzero(changes) + 1))
+    return 3 * len(starts) <= len(values) and len(np.unique(values[starts])) == len(starts)

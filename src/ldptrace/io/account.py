@@ -16,12 +16,14 @@ import numpy as np
 import pyarrow as pa
 
 from ldptrace.core import frames
+from ldptrace.core.arrays import Ints
 from ldptrace.core.columns import may_own
 from ldptrace.core.outside import Crossings
 from ldptrace.core.parallel import added
-from ldptrace.core.reading import Reading
+from ldptrace.core.reading import Names, Reading
 from ldptrace.core.tables import read_table
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.core.values import split_ids, values_of
 from ldptrace.core.words import by_reason, count, total
 from ldptrace.errors import FormatError, InputError
 
@@ -260,6 +262,32 @@ def unique_ids(trajectories: Trajectories, files: int) -> tuple[Trajectories, li
     if files == 1 or ids is None or len(np.unique(ids)) == len(ids):
         return trajectories, []
     return replace(trajectories, ids=None), ["numbered anew, because ids repeat between the files"]
+
+
+def described(
+    rows: Sequence[Mapping[str, Any]], names: Names, what: str, usual: Sequence[str] = ()
+) -> tuple[Ints | None, pa.Table | None, str | None]:
+    """Return ids, further columns and the column of users, from what a document says of each trajectory.
+
+    The ids are those of the first of the `usual` names that is there, unless another is given. Users have names only if
+    one is given. An error says that no row, which is called `what`, has a given name.
+    """
+    known = dict.fromkeys(name for row in rows for name, value in row.items() if value is not None)
+    for option, name in (("id", names.id), ("user", names.user)):
+        if name is not None and name not in known:
+            raise InputError(f"no {what} has {name!r} for {option}; there are {', '.join(known) or 'none'}")
+    columns = {name: pa.chunked_array([values_of([row.get(name) for row in rows])]) for name in known}
+    ids: Ints | None = None
+    for name in (names.id,) if names.id is not None else usual:
+        if name in columns:
+            ids, texts = split_ids(columns[name], name)
+            if ids is not None and len(np.unique(ids)) < len(ids):
+                ids = None
+            elif name != names.user:
+                columns.pop(name)
+            columns |= texts
+            break
+    return ids, pa.table(columns) if columns else None, names.user
 
 
 KINDS = (

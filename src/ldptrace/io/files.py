@@ -168,8 +168,8 @@ def trajectories_of(data: Any, reading: Reading | None = None, *, private: bool 
 
 def _from_path(source: Path, reading: Reading) -> tuple[Path, str, str, Parsed]:
     with files_of(source, reading.format) as (kind, files):
-        given = replace(reading.names, user=None) if kind.holds_users else reading.names
-        if given != Names() and not kind.tabular:
+        given = reading.names
+        if (given != Names() if not kind.described else given.x or given.y) and not kind.tabular:
             raise InputError(f"{source}: only tables have columns to name, and this is {kind.name}")
         if len(files) == 1 and files[0].stat().st_size == 0:
             raise NothingUsable(f"{source}: the file is empty")

@@ -53,8 +53,8 @@ class Format:
     holds_promise: bool = False
     # Whether it is a table, whose columns can be named.
     tabular: bool = False
-    # Whether its trajectories have properties, one of which may name the user.
-    holds_users: bool = False
+    # Whether its trajectories have properties, of which one may be named for the user, the id or the times.
+    described: bool = False
     # Whether a trajectory without points has a place in it.
     holds_empty: bool = True
     # Whether it always has longitudes and latitudes, also when a file is empty.
@@ -88,17 +88,24 @@ FORMATS = {
         Format("csv", (".csv", ".tsv"), "csv.read", "csv.Writer", tabular=True, holds_empty=False),
         Format("feather", (".feather", ".arrow", ".ipc"), "parquet.read", holds_promise=True, tabular=True),
         Format("jsonl", (".jsonl", ".ndjson"), "jsonl.read", tabular=True),
-        Format("porto", (), "porto.read", geographic=True),
+        Format("porto", (), "porto.read", described=True, geographic=True),
         Format("dat", (".dat",), "dat.read", "dat.writer"),
         Format("geolife", (".plt",), "logs.read_geolife", geographic=True),
         Format("tdrive", (".txt",), "logs.read_tdrive", geographic=True),
-        Format("gpx", (".gpx",), "gpx.read", "gpx.writer", geographic=True),
-        Format("kml", (".kml", ".kmz"), "kml.read", holds_users=True, geographic=True),
-        Format("geopackage", (".gpkg",), "vector.read", tabular=True),
+        Format("gpx", (".gpx",), "gpx.read", "gpx.writer", described=True, geographic=True),
+        Format("kml", (".kml", ".kmz"), "kml.read", described=True, geographic=True),
+        Format("geopackage", (".gpkg",), "vector.read", "vector.Writer", tabular=True),
         Format("shapefile", (".shp",), "vector.read", tabular=True),
+        Format(
+            "geojsonl",
+            (".geojsonl", ".geojsons", ".ndgeojson"),
+            "geojson.read_sequence",
+            described=True,
+            geographic=True,
+        ),
         Format("google", (), "google.read", geographic=True),
         *(
-            Format(name, extensions, "geojson.read", writer, holds_promise=True, holds_users=True)
+            Format(name, extensions, "geojson.read", writer, holds_promise=True, described=True)
             for name, extensions, writer in (
                 ("trips", (".trips.geojson",), "geojson.trips_writer"),
                 ("mfjson", (".mfjson", ".mf.json"), "geojson.moving_writer"),
@@ -165,16 +172,16 @@ def locate(path: Path, name: str | None) -> tuple[Format, list[Path]]:
 
 
 def _is_data(entry: Path) -> bool:
-    return not entry.name.startswith(".") and not entry.name.endswith(BESIDE)
+    hidden = entry.name.startswith(".") or entry.name.endswith(BESIDE)
+    return not hidden and not entry.name.lower().startswith(ABOUT)
 
 
 def _of_files(path: Path, files: list[Path], chosen: Format | None) -> tuple[Format, list[Path]]:
     """Return the format of several files, which must be the same. Files with an unknown extension are ignored."""
     kinds = {kind.name: kind for kind in map(of_path, files) if kind is not None}
-    if "geolife" in kinds:
-        # GeoLife's own folder: its labels are no logs, and its guide is no trajectory.
-        files = [file for file in files if file.name.lower() != "labels.txt"]
-        kinds = {kind.name: kind for kind in map(of_path, files) if kind is not None}
+    if len(kinds) > 1:
+        # Logs of T-Drive are in folders of their own; any other text says something about its folder.
+        kinds.pop("tdrive", None)
     if chosen is None:
         if len(kinds) != 1:
             found = (
@@ -188,6 +195,8 @@ def _of_files(path: Path, files: list[Path], chosen: Format | None) -> tuple[For
     return chosen, sorted(own, key=natural)
 
 
+# How the names of files begin that say something about a folder.
+ABOUT = ("readme", "license", "licence", "copying", "citation", "notice", "changelog")
 STDIN = "-"
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 

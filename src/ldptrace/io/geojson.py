@@ -20,15 +20,16 @@ import numpy as np
 import pyarrow as pa
 
 from ldptrace.core.area import Area
-from ldptrace.core.arrays import Floats, Ints
+from ldptrace.core.arrays import Floats
 from ldptrace.core.crs import WGS84
 from ldptrace.core.reading import Reading
 from ldptrace.core.times import Times, read_times
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.core.values import pc, split_ids, text_of
+from ldptrace.core.values import pc, text_of, values_of
 from ldptrace.errors import FormatError, InputError, NothingUsable
 from ldptrace.io import google
-from ldptrace.io.account import Parsed, each, of_table, unzoned
+from ldptrace.io.account import Parsed, described, each, of_table, unzoned
+from ldptrace.io.jsonl import records_of
 from ldptrace.io.provenance import KEY, from_document, to_text
 from ldptrace.io.text import Layout, dates, joined_lists, paste, read_bytes, strings
 
@@ -48,7 +49,16 @@ def read_file(path: Path, reading: Reading) -> Parsed:
     if google.is_history(data):
         return google.of_bytes(data, reading)
     document = _document(data)
-    features = _features(document)
+    return _of_features(_features(document), document, reading)
+
+
+def read_lines(path: Path, reading: Reading) -> Parsed:
+    """Read lines that each are a feature. A line that is none is one without a geometry."""
+    return _of_features(records_of(read_bytes(path)), {}, reading)
+
+
+def _of_features(features: list[Json], document: Json, reading: Reading) -> Parsed:
+    given = reading.names
     if _only_points(features):
         return _points(features, document, reading)
     lines: list[Json] = []
@@ -58,7 +68,7 @@ def read_file(path: Path, reading: Reading) -> Parsed:
     points = 0
     for number, feature in enumerate(features):
         try:
-            for line, line_times in _lines(feature):
+            for line, line_times in _lines(feature, given.t):
                 lines.append(line)
                 times.extend(line_times if len(line_times) == len(line) else _fourth(line))
                 owners.append(number)
@@ -78,13 +88,15 @@ def read_file(path: Path, reading: Reading) -> Parsed:
             "lines"
         )
     x, y = (_axis(lines, owners, axis) for axis in (0, 1))
-    ids, extra = _columns([features[owner] for owner in owners])
+    listed = {given.t, *ASIDE}
+    if given.t is not None and not any(given.t in (feature.get("properties") or {}) for feature in features):
+        raise InputError(f"no feature has {given.t!r} for t")
+    rows = [
+        {name: value for name, value in _about(feature).items() if name not in listed} for feature in features
+    ]
+    ids, extra, user = described([rows[owner] for owner in owners], given, "feature", (ID, "id"))
     found = _times(times, reading)
     t = found.seconds
-    names = extra.column_names if extra else []
-    user = reading.names.user
-    if user is not None and user not in names:
-        raise InputError(f"no feature has a property {user!r} for user")
     return Parsed(
         Trajectories(
             x,
@@ -104,7 +116,7 @@ def read_file(path: Path, reading: Reading) -> Parsed:
     )
 
 
-read = each(read_file)
+read, read_sequence = each(read_file), each(read_lines)
 
 
 def _feature(trajectories: Trajectories) -> pa.LargeStringArray:
@@ -202,10 +214,12 @@ def _features(document: Json) -> list[Json]:
     raise FormatError("expected a GeoJSON FeatureCollection, Feature, LineString or MultiLineString")
 
 
-def _lines(feature: Json) -> Iterator[tuple[list[Json], list[Json]]]:
+def _lines(feature: Json, t: str | None = None) -> Iterator[tuple[list[Json], list[Json]]]:
     """Yield the coordinates and times of each line of a feature."""
     geometry, about = feature.get("geometry") or {"type": None}, feature.get("properties") or {}
-    times: list[Json] = next((about[name] for name in ASIDE if about.get(name)), [])
+    times: list[Json] = next(
+        (about[name] for name in ((t,) if t is not None else ASIDE) if about.get(name)), []
+    )
     moving = feature.get("temporalGeometry")
     if moving is not None:
         # A moving point of MF-JSON, or several of them in a row.
@@ -276,9 +290,9 @@ def _points(features: list[Json], document: Json, reading: Reading) -> Parsed:
         }
     except (TypeError, IndexError, KeyError, ValueError):
         raise NothingUsable("a point needs coordinates [x,y]") from None
-    _, about = _columns(features, unique=False)
-    if about is not None:
-        columns |= {name: about[name] for name in about.column_names if name not in columns}
+    about = [_about(feature) for feature in features]
+    names = dict.fromkeys(name for row in about for name, value in row.items() if value is not None)
+    columns |= {name: values_of([row.get(name) for row in about]) for name in names if name not in columns}
     if TIMES in columns:
         # This is how a trajectory of one point is written: a line needs two.
         columns["t"] = pc.list_element(columns.pop(TIMES), 0)
@@ -295,30 +309,9 @@ def _points(features: list[Json], document: Json, reading: Reading) -> Parsed:
     return replace(parsed, trajectories=found)
 
 
-def _columns(features: list[Json], *, unique: bool = True) -> tuple[Ints | None, pa.Table | None]:
-    """Return the ids of the trajectories and the other properties as columns."""
-    properties = [feature.get("properties") or {} for feature in features]
-    names = dict.fromkeys(name for about in properties for name in about)
-    columns = {
-        name: [about.get(name) for about in properties] for name in names if not (unique and name in ASIDE)
-    }
-    columns.setdefault("id", [feature.get("id") for feature in features])
-    filled = {name: _column(values) for name, values in columns.items() if any(v is not None for v in values)}
-    ids = None
-    for name in (ID, "id") if unique else ():
-        if name in filled and ids is None:
-            ids, texts = split_ids(pa.chunked_array([filled.pop(name)]), name)
-            filled |= texts
-    if unique and ids is not None and len(np.unique(ids)) < len(ids):
-        ids = None
-    return ids, pa.table(filled) if filled else None
-
-
-def _column(values: list[Json]) -> pa.Array:
-    try:
-        return pa.array(values)
-    except (pa.ArrowException, OverflowError):
-        return pa.array([json.dumps(value) for value in values])
+def _about(feature: Json) -> dict[str, Json]:
+    """Return what a feature says beside its geometry."""
+    return {"id": feature.get("id")} | (feature.get("properties") or {})
 
 
 def stated_crs(path: Path) -> str | None:

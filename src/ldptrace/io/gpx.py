@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from array import array
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +12,10 @@ import pyarrow as pa
 from ldptrace.core import ragged
 from ldptrace.core.crs import WGS84
 from ldptrace.core.reading import Reading
+from ldptrace.core.times import read_times
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError, NothingUsable
-from ldptrace.io.account import Parsed, each
+from ldptrace.io.account import Parsed, described, each, unzoned
 from ldptrace.io.text import Layout, dates, joined_lists, paste, read_bytes, strings
 from ldptrace.io.xml import Document
 
@@ -23,30 +23,42 @@ HEADER = (
     '<?xml version="1.0" encoding="UTF-8"?>\n'
     '<gpx version="1.1" creator="ldptrace" xmlns="http://www.topografix.com/GPX/1/1">\n'
 )
+TIME = "time"
+# What a track says of itself, beside its number and its extensions.
+SAID = ("name", "cmt", "desc", "src", "type")
 # Larger ones are no 64-bit integers.
 NUMBER = re.compile(r"\s*\d{1,18}\s*", re.ASCII)
 
 
-def read_file(path: Path, _: Reading) -> Parsed:
-    """Read the tracks of a GPX file. Routes and waypoints are only counted."""
-    document = _Gpx()
+def read_file(path: Path, reading: Reading) -> Parsed:
+    """Read the tracks of a GPX file, with the elements and extensions of each as columns. Routes and waypoints are only
+    counted."""
+    document = _Gpx(reading.names.t or TIME)
     document.parse(read_bytes(path))
-    sizes = np.array(document.sizes, dtype=np.int64)
-    t = np.array(document.t)
-    numbers = np.array(document.numbers, dtype=np.int64)
-    known = len(numbers) == len(np.unique(numbers)) and bool(np.all(numbers >= 0))
+    times = read_times(
+        pa.chunked_array([pa.array(document.moments, pa.string())]),
+        reading.timezone,
+        month_first=reading.month_first,
+    )
+    about = [document.about[track] for track in document.owners]
+    whole = all("number" in row for row in about)
+    ids, extra, user = described(about, reading.names, "track", ("number",) if whole else ())
     others = document.others
     return Parsed(
         Trajectories(
             np.array(document.x),
             np.array(document.y),
-            ragged.offsets_of(sizes),
-            t=t,
-            ids=numbers if known else None,
+            ragged.offsets_of(np.array(document.sizes, dtype=np.int64)),
+            t=times.seconds,
+            ids=ids,
             crs=WGS84,
+            extra=extra,
+            user=user,
+            timezone=reading.timezone,
         ),
-        rows=len(sizes),
-        notes=(f"{others:,} points of routes and waypoints are no tracks",) if others else (),
+        rows=len(document.sizes),
+        notes=((f"{others:,} points of routes and waypoints are no tracks",) if others else ()) + times.notes,
+        doubts=unzoned(times.unzoned, reading),
     )
 
 
@@ -75,17 +87,20 @@ writer = Layout(_tracks, lambda _: HEADER, foot="</gpx>\n").writer
 
 
 class _Gpx(Document):
-    """The columns that are filled while the document is parsed."""
+    """The columns that are filled while the document is parsed. The times of points are in elements `clock`."""
 
     root = "gpx"
 
-    def __init__(self) -> None:
+    def __init__(self, clock: str) -> None:
         super().__init__()
-        self.x, self.y, self.t = array("d"), array("d"), array("d")
+        self.x, self.y = array("d"), array("d")
+        self.moments: list[str | None] = []
+        # Of every trajectory: its points and its track; and of every track what it says.
         self.sizes: list[int] = []
-        self.numbers: list[int] = []
+        self.owners: list[int] = []
+        self.about: list[dict[str, str | int]] = []
         self.others = 0
-        self._number = -1
+        self._clock = clock
         self._segment_start = self._segments = 0
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
@@ -98,33 +113,33 @@ class _Gpx(Document):
                 ) from None
             self.x.append(lon)
             self.y.append(lat)
-            self.t.append(float("nan"))
+            self.moments.append(None)
         elif name == "trk":
-            self._number, self._segments = -1, len(self.sizes)
+            self.about.append({})
+            self._segments = len(self.sizes)
         elif name == "trkseg":
             self._segment_start = len(self.x)
         elif name in {"wpt", "rtept"}:
             self.others += 1
 
     def end(self, name: str, outer: str) -> None:
-        if name == "time" and outer == "trkpt":
-            self.t[-1] = _epoch(self.text)
-        elif name == "number" and outer == "trk" and NUMBER.fullmatch(self.text):
-            self._number = int(self.text)
+        extended = "extensions" in self.inside
+        if "trkpt" in self.inside:
+            # Extensions count only if their element is named.
+            if (self.local if extended else name) == self._clock and (
+                self._clock != TIME or outer == "trkpt"
+            ):
+                self.moments[-1] = self.text
+        elif name == "number" and outer == "trk":
+            if NUMBER.fullmatch(self.text):
+                self.about[-1][name] = int(self.text)
         elif name == "trkseg":
             self._add(len(self.x) - self._segment_start)
         elif name == "trk" and len(self.sizes) == self._segments:
             self._add(0)
+        elif (name in SAID and outer == "trk") or (extended and "trk" in self.inside and self.text.strip()):
+            self.about[-1][self.local] = self.text.strip()
 
     def _add(self, size: int) -> None:
         self.sizes.append(size)
-        self.numbers.append(self._number)
-
-
-def _epoch(text: str) -> float:
-    """Return the seconds since 1970 of a date, or NaN if the date cannot be read."""
-    try:
-        time = datetime.fromisoformat(text.strip())
-    except ValueError:
-        return float("nan")
-    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+        self.owners.append(len(self.about) - 1)

@@ -15,8 +15,8 @@ from ldptrace.core.crs import WGS84
 from ldptrace.core.reading import Reading
 from ldptrace.core.times import read_times
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.errors import FormatError, InputError, NothingUsable
-from ldptrace.io.account import Parsed, each, unzoned
+from ldptrace.errors import FormatError, NothingUsable
+from ldptrace.io.account import Parsed, described, each, unzoned
 from ldptrace.io.text import read_bytes
 from ldptrace.io.xml import Document
 
@@ -34,12 +34,8 @@ def read_file(path: Path, reading: Reading) -> Parsed:
     moments = pa.chunked_array([pa.array(document.moments, pa.string())])
     times = read_times(moments, reading.timezone, month_first=reading.month_first)
     about = [document.about[place] for place in document.owners]
-    names = dict.fromkeys(name for row in about for name in row)
-    user = reading.names.user
-    if user is not None and user not in names:
-        raise InputError(f"no placemark has data {user!r} for user")
+    ids, extra, user = described(about, reading.names, "placemark")
     others = [f"{document.others:,} points and areas are no lines"] if document.others else []
-    extra = pa.table({name: pa.array([row.get(name) for row in about], pa.string()) for name in names})
     return Parsed(
         Trajectories(
             np.array(document.x),
@@ -47,7 +43,8 @@ def read_file(path: Path, reading: Reading) -> Parsed:
             ragged.offsets_of(np.array(document.sizes, dtype=np.int64)),
             t=times.seconds,
             crs=WGS84,
-            extra=extra if names else None,
+            ids=ids,
+            extra=extra,
             user=user,
             timezone=None if times.seconds is None else reading.timezone,
         ),

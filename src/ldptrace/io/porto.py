@@ -15,10 +15,10 @@ from ldptrace.core import ragged
 from ldptrace.core.arrays import Flags, Floats, Ints
 from ldptrace.core.columns import refuse_repeats
 from ldptrace.core.crs import WGS84
-from ldptrace.core.reading import Reading
+from ldptrace.core.reading import Names, Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.values import numbers, pc, split_ids
-from ldptrace.errors import FormatError, NothingUsable
+from ldptrace.errors import FormatError, InputError, NothingUsable
 from ldptrace.io.account import Parsed, each
 from ldptrace.io.text import joined, pairs
 
@@ -28,7 +28,7 @@ TIMEZONE = "Europe/Lisbon"
 BLOCK_BYTES = 1 << 23
 
 
-def read_file(path: Path, _: Reading) -> Parsed:
+def read_file(path: Path, reading: Reading) -> Parsed:
     """Read the trips of the file. A row that is marked MISSING_DATA is a trip without points."""
     table = pacsv.read_csv(
         path,
@@ -57,8 +57,14 @@ def read_file(path: Path, _: Reading) -> Parsed:
     if START in table.column_names:
         start = numbers(table[START], START, "line", 2) - INTERVAL_SECONDS * offsets[:-1]
         t = np.repeat(start, np.diff(offsets)) + INTERVAL_SECONDS * np.arange(offsets[-1])
+    user = reading.names.user
+    if reading.names != Names(user=user) or user not in {None, *extra}:
+        raise InputError(
+            f"a file with {POLYLINE} has its ids in {TRIP} and its times in {START}; only user can be named, as one of "
+            f"{', '.join(extra)}"
+        )
     further = pa.table(extra) if extra else None
-    trips = Trajectories(x, y, offsets, t=t, ids=ids, crs=WGS84, extra=further, timezone=TIMEZONE)
+    trips = Trajectories(x, y, offsets, t=t, ids=ids, crs=WGS84, extra=further, user=user, timezone=TIMEZONE)
     if MISSING not in table.column_names:
         return Parsed(trips, rows)
     missing = table[MISSING].fill_null(False).to_numpy()

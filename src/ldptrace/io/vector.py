@@ -1,19 +1,25 @@
-"""Read GeoPackage and Shapefile: each line is a trajectory, and points are read as a table."""
+"""Read GeoPackage and Shapefile, and write GeoPackage: each line is a trajectory, and points are read as a table."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
+import pyarrow as pa
 
-from ldptrace.core.layers import read_layer
+from ldptrace.core.layers import read_layer, write_lines
 from ldptrace.core.positions import X, Y, are_lines, counts, of_lines, of_points
 from ldptrace.core.reading import Reading
+from ldptrace.core.trajectories import ID, Trajectories
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io.account import Parsed, each, of_table
+from ldptrace.io.text import joined_lists, paste, strings
 
+# The layer that is written; a point in it is a trajectory.
+LAYER, TIMES = "trips", "times"
 # Kinds of layers whose lines may have measures.
 MEASURED = re.compile(r"Unknown|Measured|\bZ?M\b")
 MEASURES = "times taken from the measures of the lines"
@@ -28,7 +34,9 @@ def read_file(path: Path, reading: Reading) -> Parsed:
     if len(shapes.kind) == none > 0:
         raise NothingUsable("there are no lines or points in it, only: no geometry")
     notes, doubts = layer.notes, {}
-    if are_lines(*counts(shapes), "a layer") if "Unknown" in layer.kind else "Point" not in layer.kind:
+    own = layer.name == LAYER and ID in layer.columns.column_names
+    unknown = "Unknown" in layer.kind and not own
+    if are_lines(*counts(shapes), "a layer") if unknown else own or "Point" not in layer.kind:
         table, t = of_lines(
             layer.columns, shapes, reading.names.t, measured=MEASURED.search(layer.kind) is not None
         )
@@ -52,3 +60,34 @@ def read_file(path: Path, reading: Reading) -> Parsed:
 
 
 read = each(read_file)
+
+
+class Writer:
+    """Writes a GeoPackage with one row per trajectory, whose times are a list in a text. All sets are written at the
+    end, because together they decide the kind of the layer."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._parts: list[Trajectories] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, error: object, *_: object) -> None:
+        if error is not None:
+            return
+        trips = Trajectories.concat(self._parts)
+        columns: dict[str, Any] = {ID: pa.array(trips.numbers)}
+        if trips.t is not None:
+            columns[TIMES] = paste("[", joined_lists(trips.offsets, strings(trips.t), ","), "]")
+        if trips.extra is not None:
+            names = [name for name in trips.extra.column_names if name not in columns]
+            columns |= {
+                name: trips.extra[name] for name in names if not pa.types.is_nested(trips.extra[name].type)
+            }
+        lines = np.split(np.column_stack([trips.x, trips.y]), trips.offsets[1:-1])
+        write_lines(self._path, LAYER, lines[: len(trips)], columns, trips.crs)
+
+    def write(self, trajectories: Trajectories) -> None:
+        """Add one more set."""
+        self._parts.append(trajectories)

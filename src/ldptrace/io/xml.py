@@ -9,7 +9,8 @@ from ldptrace.errors import FormatError
 
 class Document:
     """A parser for documents of one namespace; elements of other namespaces have no name here. A subclass defines the
-    name of the `root` and what happens when an element starts and ends; `text` is the content of the element.
+    name of the `root` and what happens when an element starts and ends; `text` is the content of the element, and at
+    its end `local` is its name in any namespace.
     """
 
     root = ""
@@ -17,8 +18,9 @@ class Document:
     known: tuple[str, ...] = ()
 
     def __init__(self) -> None:
-        self.text = ""
+        self.text = self.local = ""
         self.inside: list[str] = []
+        self._locals: list[str] = []
         self._namespace: str | None = None
         self._parser = expat.ParserCreate(namespace_separator=" ")
         self._parser.buffer_text = True
@@ -63,6 +65,7 @@ class Document:
                 raise FormatError(f"{self.line()}: expected <{self.root}>, got <{name}>")
             self._namespace = namespace
         # Elements of extensions may have the same names as ours.
+        self._locals.append(name)
         name = name if namespace in (self._namespace, *self.known) else ""
         self.inside.append(name)
         self.text = ""
@@ -72,5 +75,5 @@ class Document:
         self.text += text
 
     def _end(self, _: str) -> None:
-        name = self.inside.pop()
+        name, self.local = self.inside.pop(), self._locals.pop()
         self.end(name, self.inside[-1] if self.inside else "")
