@@ -1,6 +1,6 @@
 """Whether errors fall as reports tell more: nine metrics against users and epsilon, beside floors and AdaTrace.
 
-    python -m benchmarks.learning oldenburg | cities | tdrive | adatrace | curve [--data FOLDER] [--repeats 3]
+    python -m benchmarks.learning oldenburg | cities | tdrive | adatrace | curve [--data FOLDER] [--no-map]
     python -m benchmarks.learning draw [--pictures docs/images]
 
 `oldenburg`: 300,000 users at epsilon 1, 4, 8 without a map and 1, 5 with it. `cities`: with the map at epsilon 5.
@@ -10,9 +10,9 @@
 
 People who are asked are a sample, and the model draws as many trips as there are people in the data: all are judged
 against everybody's trips on 6 x 6 cells. The floor is a bootstrap sample of everybody's trips, as good as any method
-can be. Each result is kept as a line of OUT/learning.jsonl, so a run that was stopped goes on where it ended; after a
-change of the code, use another folder. The constants of `ldptrace.curator.asking` were chosen on Oldenburg: only the
-other places are tests of it.
+can be. `--no-map` leaves out what uses the map. Each result is kept as a line of OUT/learning.jsonl, so a run that was
+stopped goes on where it ended; after a change of the code, use another folder. The constants of
+`ldptrace.curator.asking` were chosen on Oldenburg: only the other places are tests of it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import argparse
 import json
 import time
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -145,8 +145,8 @@ class Place:
 class Kept:
     """Results by case and seed, one line each of a file."""
 
-    def __init__(self, file: Path, folder: Path | None) -> None:
-        self.file, self.folder = file, folder
+    def __init__(self, file: Path, folder: Path | None, *, map: bool = True) -> None:
+        self.file, self.folder, self.map = file, folder, map
         file.parent.mkdir(parents=True, exist_ok=True)
         lines = file.read_text().splitlines() if file.exists() else []
         self.found = {(Case(**line["case"]), line["seed"]): line["scores"] for line in map(json.loads, lines)}
@@ -163,11 +163,14 @@ class Kept:
             rows.append(self.found[case, seed])
         return {name: [each[name] for each in rows] for name in rows[0]}
 
+    def chosen(self, cases: Iterable[Case]) -> list[Case]:
+        return [case for case in cases if self.map or not case.map]
+
     def table(self, cases: Iterable[Case], repeats: int) -> dict[Case, Scores]:
         """Print one line for each case, with a header where the place changes."""
         done: dict[Case, Scores] = {}
         place = ""
-        for case in cases:
+        for case in self.chosen(cases):
             if case.place != place:
                 place = case.place
                 print(header(place), flush=True)
@@ -190,10 +193,10 @@ def wins(ours: Scores, theirs: Scores) -> str:
     )
 
 
-def beside(kept: Kept, first: Case, others: Iterable[Case], repeats: int) -> None:
+def beside(kept: Kept, first: Case, others: Sequence[Case], repeats: int) -> None:
     """Print cases, and in how many metrics each but the first is better than the first."""
     rows = kept.table([first, *others, Case(first.place, 0.0, way="floor")], repeats)
-    for case in others:
+    for case in kept.chosen(others):
         print(f"{case.name}: {wins(rows[case], rows[first])} than {first.name}")
 
 
@@ -297,11 +300,12 @@ def main() -> None:
     parser.add_argument("tables", nargs="+", choices=(*TABLES, "draw"))
     parser.add_argument("--data", type=Path, help="folder with the experiment files")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--no-map", action="store_true", help="leave out what uses the map")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
     parser.add_argument("--pictures", type=Path, default=Path("docs/images"))
     given = parser.parse_args()
     warnings.simplefilter("ignore", FitWarning)
-    kept = Kept(given.out / "learning.jsonl", given.data)
+    kept = Kept(given.out / "learning.jsonl", given.data, map=not given.no_map)
     for name in given.tables:
         if name == "draw":
             draw(kept, given.pictures)

@@ -153,3 +153,26 @@ def test_a_fit_that_goes_on_is_pulled_to_zero_too(rng: np.random.Generator) -> N
         solver.linearise(here)
         here, _ = solver.descend(here, np.array([0.3]), 1.0)
     assert np.abs(here.potentials).max() < 0.1 * np.abs(truth.potentials).max()
+
+
+def test_variances_are_learned_away_from_zero_only(rng: np.random.Generator) -> None:
+    truth, logs = Line.drawn(rng), np.array([0.3])
+    zero = truth.moved(-truth.potentials)
+    solver = IterativeSolver(prior(), observations(truth, rng))
+    for here, learns in ((zero, False), (truth, True)):
+        solver.linearise(here)
+        assert (solver.likely(here, logs) != logs).any() == learns
+
+
+def test_pools_that_tell_nothing_take_no_rows(rng: np.random.Generator) -> None:
+    truth = Line.drawn(rng)
+    seen = observations(truth, rng)
+    pools, rows = [len(np.unique(truth.pools(each.name))) + (each.total is not None) for each in seen], []
+    vague = [replace(seen[0], variances=np.full(len(seen[0].variances), 1e8), total=None), *seen[1:]]
+    for answers in (seen, vague):
+        solver = IterativeSolver(prior(), answers)
+        solver.linearise(truth)
+        solver.likely(truth, np.array([0.0]))
+        rows.append(len(solver._pooled[0]))
+    assert rows[0] == sum(pools)
+    assert rows[1] == sum(pools[1:])

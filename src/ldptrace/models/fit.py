@@ -247,7 +247,7 @@ def _fitted(
         if number <= rounds.learning:
             learned = solver.likely(here, logs)
             # Half a step, later on: what is most likely near one fit is not quite so near the next.
-            logs = learned if number <= 2 else (logs + learned) / 2
+            logs = learned if number <= solver.first_learning + 1 else (logs + learned) / 2
         here, change = solver.descend(here, logs, 1.0 if number <= rounds.full else _RELAXED)
         if number < rounds.learning:
             continue

@@ -85,12 +85,18 @@ SHARES, KEPT, DAMPINGS = (1.0, 0.6, 0.3), 0.25, 8
 FAR_OFF, FIRST_DAMPING = 25.0, 0.2
 # Random vectors that a trace is estimated from, and a diagonal.
 PROBES, SIGNS = 6, 12
+# Pools that are expected to be less than this many of their standard errors tell next to nothing: their rows would
+# only take time.
+UNTOLD = 0.3
 # Rows of the pools that a thread computes at a time.
 ROWS = 16
 
 
 class IterativeSolver(Solver[Model]):
     """With products only: for any number of potentials."""
+
+    # Potentials of zero are too far from the fit: variances that explain the answers there are far too large.
+    first_learning = 2
 
     def __init__(self, prior: Prior, observations: Sequence[Observation]) -> None:
         super().__init__(prior, observations)
@@ -125,21 +131,25 @@ class IterativeSolver(Solver[Model]):
 
     def likely(self, here: Model, logs: Floats) -> Floats:
         assert isinstance(here, LargePredictor)
+        if not here.potentials.any():
+            self._preconditioner = Preconditioner(
+                np.zeros((0, len(self.coefficients)), np.float32), self._diagonal()
+            )
+            return logs
         pool, share = self._pooling(here)
 
         def rows(_: int, start: int, stop: int) -> list[Floats]:
-            return [
-                self.apply_transposed(np.where(pool == number, share, 0)) for number in range(start, stop)
-            ]
+            return [self.apply_transposed(np.where(pool == number, share, 0)) for number in told[start:stop]]
 
-        pools = pool.max() + 1
-        found = np.array([row for part in map_chunks(rows, pools, ROWS) for row in part])
+        told = np.flatnonzero(np.bincount(pool, share * self.growth(here)) > UNTOLD)
+        found = np.array([row for part in map_chunks(rows, len(told), ROWS) for row in part])
+        found = found.reshape(len(told), self.prior.size)
         parts = self.prior.components
         views = map_chunks(lambda number, *_: cast(Floats, found @ parts[number].basis), len(parts), 1)
         halves = np.concatenate([view.astype(np.float32) for view in views], axis=1)
         self._preconditioner = Preconditioner(halves, self._diagonal())
         target = share * (self.misfit(here) + self.apply(here.potentials))
-        self._pooled = found, np.bincount(pool, target).astype(np.float64)
+        self._pooled = found, np.bincount(pool, target)[told].astype(np.float64)
         return climbed(self.prior, logs, Spread.of(views), self._pooled[1])
 
     def _diagonal(self) -> Floats:

@@ -85,6 +85,9 @@ Model = TypeVar("Model", bound=Predictor)
 class Solver(ABC, Generic[Model]):
     """Answers in units of their standard errors, and the steps that a round makes."""
 
+    # The round from which on a fit that begins at zero potentials learns variances.
+    first_learning = 1
+
     def __init__(self, prior: Prior, observations: Sequence[Observation]) -> None:
         self.prior, self.observations = prior, observations
         values = [part for seen in observations for part in (seen.frequencies, *_optional(seen, 0))]

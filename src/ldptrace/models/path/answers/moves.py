@@ -34,7 +34,7 @@ class MovesAnswer(PathAnswer):
         return twice
 
     def pools(self, graph: MoveGraph, layout: Layout) -> Ints:
-        return 8 * blocks_of(graph.grid.n, 5)[graph.source] + graph.direction
+        return 8 * blocks_of(graph.grid.n, 3)[graph.source] + graph.direction
 
 
 class LinksAnswer(MovesAnswer):
