@@ -107,8 +107,8 @@ def refuse_unnamed_users(found: Trajectories, source: Path | str) -> None:
     name = user_column([name for name in columns if name != WHOLE or found.trips is None])
     if found.user is None and name is not None:
         raise InputError(
-            f"{source}: say whose trips these are: {name} names users (--user {name}), or each trip counts "
-            "(--unit trip)"
+            f"{source}: {name} may name users: give --user {name}, or, if each trip counts, --unit trip, or a file "
+            "without it"
         )
 
 
