@@ -307,7 +307,7 @@ class Products:
 
     @contextmanager
     def _counting(self, along: Features) -> Iterator[_Counts]:
-        """Give the sums over beginnings with features counted by the direction. Their table is used again afterwards."""
+        """Give the sums over beginnings counted by the direction. Their table is used again afterwards."""
         flow, graph, district = self.flow, self.flow.graph, self.flow.district
         moves = graph.leaving(along.moves)
         step = self._step * _tiled(_halved(along.bends + moves[:, None]), flow.beside)
