@@ -1,9 +1,8 @@
-"""One run: a method on a data set with one epsilon and one seed, measured; and the folder that keeps runs."""
+"""One run: a method on a data set with one epsilon and one seed, measured."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import time
 import warnings
@@ -14,11 +13,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ldptrace import __version__
-from ldptrace.core.atomic import atomic_path
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.local import Memory
-from ldptrace.errors import FitWarning, FormatError, NoiseWarning, PrivacyWarning
+from ldptrace.errors import FitWarning, NoiseWarning, PrivacyWarning
 from ldptrace.evaluation.controls import map_alone, plain_routing, usable_roads
 from ldptrace.evaluation.evaluator import read_network
 from ldptrace.evaluation.measured import Measured
@@ -34,9 +31,10 @@ from ldptrace.streams import Settings, stream
 from ldptrace.streams.settings import DEFAULT
 from ldptrace.synthesis import synthesize
 from ldptrace_lab.compare.contestants import STANDING, Contestant
-from ldptrace_lab.plugged import fingerprint
+from ldptrace_lab.kept import Kept, key_of
 
-FORMAT, VERSION = "ldptrace-compare-run", 1
+# The name of the seconds of a run among its kept values.
+SECONDS = "seconds"
 # Cells per side of the metrics, as in the paper.
 METRIC_GRID = 6
 
@@ -79,16 +77,17 @@ class RunKey:
     epsilon: float | None
     seed: int
 
-    def name(self, question: Question) -> str:
-        """Return the same for the same run, in any process."""
+    def settings(self, question: Question) -> dict[str, Any]:
+        """Return everything that its result depends on, the same in any process."""
         shared = asdict(question) | {"data": None, "title": None, "roads": str(question.roads)}
         if not self.contestant.shuffled:
             del shared["delta"]
-        own: dict[str, Any] = {"method": self.contestant.name, "epsilon": self.epsilon, "seed": self.seed}
-        if (code := fingerprint(self.contestant.method)) is not None:
-            own["code"] = code
-        text = json.dumps([shared, own, __version__, VERSION], sort_keys=True)
-        return f"{self.contestant.name}-{hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}"
+        return shared | {"method": self.contestant.name, "epsilon": self.epsilon, "seed": self.seed}
+
+    def name(self, question: Question) -> str:
+        """Return the same for the same run, in any process."""
+        key = key_of(self.settings(question), self.contestant.method)
+        return f"{self.contestant.name}-{key}"
 
 
 @dataclass(frozen=True)
@@ -97,45 +96,6 @@ class RunResult:
 
     values: dict[str, float]
     seconds: float
-
-
-class RunFolder:
-    """Kept runs, one file each, written at once, so that an interrupted comparison continues where it stopped."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        path.mkdir(parents=True, exist_ok=True)
-
-    def find(self, key: RunKey, question: Question) -> RunResult | None:
-        """Return a run that was kept, or None."""
-        file = self.path / f"{key.name(question)}.json"
-        if not file.exists():
-            return None
-        try:
-            record = json.loads(file.read_text(encoding="utf-8"))
-            if record["format"] != FORMAT or record["version"] != VERSION:
-                raise KeyError("format")
-            values = {
-                name: math.nan if value is None else float(value) for name, value in record["values"].items()
-            }
-            return RunResult(values, float(record["seconds"]))
-        except (ValueError, KeyError, TypeError):
-            raise FormatError(f"{file} is not a kept run; delete it, or choose another folder") from None
-
-    def keep(self, key: RunKey, question: Question, result: RunResult) -> None:
-        record = {
-            "format": FORMAT,
-            "version": VERSION,
-            "ldptrace": __version__,
-            "data": question.title,
-            "method": key.contestant.name,
-            "epsilon": key.epsilon,
-            "seed": key.seed,
-            "seconds": result.seconds,
-            "values": {name: None if math.isnan(value) else value for name, value in result.values.items()},
-        }
-        with atomic_path(self.path / f"{key.name(question)}.json") as temporary:
-            temporary.write_text(json.dumps(record, indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
 
 class Bench:
@@ -268,9 +228,10 @@ def bench(question: Question) -> Bench:
 
 def run(question: Question, key: RunKey, folder: Path) -> RunResult:
     """Return one run, kept in the folder: what a process does."""
-    kept = RunFolder(folder)
-    result = kept.find(key, question)
-    if result is None:
-        result = bench(question).run(key)
-        kept.keep(key, question, result)
+    kept, name = Kept(folder), key.name(question)
+    values = kept.find(name)
+    if values is not None:
+        return RunResult(values, values.pop(SECONDS, math.nan))
+    result = bench(question).run(key)
+    kept.keep(name, key.settings(question), result.values | {SECONDS: result.seconds})
     return result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,14 +12,17 @@ from typing import Any
 from ldptrace.core.atomic import atomic_path
 from ldptrace.errors import InputError, LdptraceError
 from ldptrace_lab import plugged
+from ldptrace_lab.kept import Kept
 from ldptrace_lab.reproduce.bench import Bench
 from ldptrace_lab.reproduce.experiments import EXPERIMENTS, Experiment, Point, Setup
 from ldptrace_lab.reproduce.figures import draw
 from ldptrace_lab.reproduce.remarks import remarks
-from ldptrace_lab.reproduce.results import Cell, Row, Store, to_csv, to_plain
+from ldptrace_lab.reproduce.results import Cell, Row, to_csv, to_plain
 
 FORMAT, VERSION = "ldptrace-reproduce", 1
 Listener = Callable[[str, int, int], None]
+# The values of cells by the keys of the cells.
+Values = dict[str, dict[str, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,11 +88,10 @@ def reproduce(name: str, setup: Setup, folder: Path, listener: Listener | None =
     experiment = experiment_of(name)
     folder.mkdir(parents=True, exist_ok=True)
     own = replace(setup, sets=experiment.sets(setup))
-    store = Store(folder / "cells.jsonl")
     points = experiment.points(own)
     cells = [cell for point in points for cell in point.cells(own.repeats, own.seed)]
-    refused = _fill(store, cells, Bench({data.key: data for data in own.sets}), own, listener)
-    rows = [row for point in points for row in _rows(point, own, store)] + experiment.published(own)
+    found, refused = _measured(Kept(folder / "cells"), cells, own, listener)
+    rows = [row for point in points for row in _rows(point, own, found)] + experiment.published(own)
     marks = experiment.marks(own) if experiment.marks else {}
     shown = {row.method for row in rows}
     said = [plugged.sentence(other) for other in own.others if other in shown]
@@ -98,34 +100,39 @@ def reproduce(name: str, setup: Setup, folder: Path, listener: Listener | None =
     return report
 
 
-def _fill(
-    store: Store, cells: Sequence[Cell], bench: Bench, setup: Setup, listener: Listener | None
-) -> list[str]:
-    """Measure what is missing. What a method of another package refuses stays open; sentences say so."""
-    missing = store.missing(cells)
+def _measured(
+    kept: Kept, cells: Sequence[Cell], setup: Setup, listener: Listener | None
+) -> tuple[Values, list[str]]:
+    """Return the values of all cells by their keys; those that are not kept are measured. What a method of another
+    package refuses is omitted, and sentences say so."""
+    bench = Bench({data.key: data for data in setup.sets})
+    wanted = {cell.key: cell for cell in cells}
+    found = {key: values for key in wanted if (values := kept.find(key)) is not None}
     titles = {data.key: data.title for data in setup.sets}
-    total = len({cell.key for cell in cells})
     refused: dict[str, None] = {}
-    for number, cell in enumerate(missing):
+    begun = len(found)
+    for number, (key, cell) in enumerate((key, cell) for key, cell in wanted.items() if key not in found):
         if listener is not None:
-            listener(f"{titles[cell.data]}: {cell.method}", total - len(missing) + number, total)
+            listener(f"{titles[cell.data]}: {cell.method}", begun + number, len(wanted))
         try:
-            store.add(cell, bench.measure(cell))
+            found[key] = bench.measure(cell)
         except LdptraceError as error:
             if cell.method not in setup.others:
                 raise
             refused[f"{cell.method} is missing on {titles[cell.data]}: {error}"] = None
+        else:
+            kept.keep(key, asdict(cell), found[key])
     if listener is not None:
-        listener("done", total, total)
-    return list(refused)
+        listener("done", len(wanted), len(wanted))
+    return found, list(refused)
 
 
-def _rows(point: Point, setup: Setup, store: Store) -> list[Row]:
+def _rows(point: Point, setup: Setup, measured: Values) -> list[Row]:
     """Return one row per metric and place on the axis; values of a cell that are the same metric are added up."""
-    cells = point.cells(setup.repeats, setup.seed)
-    if any(cell not in store for cell in cells):
+    keys = [cell.key for cell in point.cells(setup.repeats, setup.seed)]
+    if any(key not in measured for key in keys):
         return []
-    found = [store[cell] for cell in cells]
+    found = [measured[key] for key in keys]
     sums: dict[tuple[str, float], list[float]] = {}
     for key, place in point.takes.items():
         if key in found[0]:

@@ -30,7 +30,7 @@ def test_own_file(app: typer.Typer, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "Query error" in result.stdout
     assert sorted(entry.name for entry in out.iterdir()) == [
-        "cells.jsonl",
+        "cells",
         "lambda.csv",
         "lambda.html",
         "lambda.json",

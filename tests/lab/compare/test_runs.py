@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.errors import FormatError
 from ldptrace_lab.compare import Question, RunKey, contestant
-from ldptrace_lab.compare.runs import RunFolder, RunResult, bench, run
+from ldptrace_lab.compare.runs import bench, run
 from road_kit import lattice_roads
 
 PAPER = RunKey(contestant("paper", has_map=False), 1.0, 1)
@@ -41,24 +40,6 @@ def test_other_runs_have_other_names(question: Question, trips: Trajectories, tm
     }
     assert len(names) == 5
     assert PAPER.name(replace(question, title="another name of the same")) == PAPER.name(question)
-
-
-def test_what_is_no_run_is_refused(question: Question, tmp_path: Path) -> None:
-    kept = RunFolder(tmp_path)
-    assert kept.find(PAPER, question) is None
-    for text in ("{", "{}", '{"format": "other"}'):
-        (tmp_path / f"{PAPER.name(question)}.json").write_text(text)
-        with pytest.raises(FormatError, match="is not a kept run"):
-            kept.find(PAPER, question)
-
-
-def test_what_is_undefined_stays_undefined(question: Question, tmp_path: Path) -> None:
-    kept = RunFolder(tmp_path)
-    kept.keep(PAPER, question, RunResult({"trip_error": math.nan, "length_error": 0.5}, 1.5))
-    found = kept.find(PAPER, question)
-    assert found is not None
-    assert math.isnan(found.values["trip_error"])
-    assert (found.values["length_error"], found.seconds) == (0.5, 1.5)
 
 
 @pytest.mark.slow
