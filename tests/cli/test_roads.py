@@ -51,7 +51,7 @@ def test_it_converts_and_draws(network: Path, tmp_path: Path) -> None:
 
 def test_what_is_neither_a_folder_nor_a_picture_is_refused(network: Path, tmp_path: Path) -> None:
     for name, words in (
-        ("streets.docx", "written as lines (.geojson, .gpkg), or as a folder"),
+        ("streets.docx", "written as lines (.geojson, .gpkg), as a folder"),
         ("no/such.svg", "does not exist"),
         ("no/such.gpkg", "does not exist"),
     ):

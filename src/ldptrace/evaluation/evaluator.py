@@ -294,7 +294,7 @@ def judge(
         patterns=tuple(pattern_table(real.summary, _first_of_each(published))),
         controls=beside,
         streets=None if streets is None else street_lines(streets.roads, area),
-        roads=None if streets is None else Path(streets.roads.name).name,
+        roads=None if streets is None else streets.roads.name,
         tolerance=None if streets is None else streets.index.tolerance,
         clock=clock_of(real.trajectories),
     )

@@ -42,12 +42,14 @@ def test_axes_have_a_few_round_numbers(top: float) -> None:
 
 def test_zones_are_darker_where_more_trips_begin() -> None:
     shapes = [shapely.box(0, 0, 1, 1), shapely.union(shapely.box(1, 0, 2, 1), shapely.box(3, 0, 4, 1))]
-    picture = parsed(zone_map(Polygons("z", ("a", "<b>"), shapes), ("a", "<b>"), [1.0, 4.0], "zones"))
+    names, begin = {"a": "a", "<b>": "<b>"}, {"a": 1.0, "<b>": 4.0}
+    picture = parsed(zone_map(Polygons("z", ("a", "<b>"), shapes), names, begin, "zones"))
     shades = [part.get("style") for part in picture if part.get("class") == "zone"]
     assert shades == ["fill-opacity:0.280", "fill-opacity:0.880", "fill-opacity:0.880"]
-    squares = parsed(zone_map(Squares((0, 0, 1, 1), 2), ("A1", "A2", "B1", "B2"), [0.0] * 4, "squares"))
+    same = {name: name for name in ("A1", "A2", "B1", "B2")}
+    squares = parsed(zone_map(Squares((0, 0, 1, 1), 2), same, dict.fromkeys(same, 0.0), "squares"))
     assert [part.text for part in squares if part.tag == "text"] == ["A1", "A2", "B1", "B2"]
-    assert zone_map(H3(8), (), [], "hexagons") is None
+    assert zone_map(H3(8), {}, {}, "hexagons") is None
 
 
 def test_streets_are_wider_where_more_vehicles_pass() -> None:

@@ -13,6 +13,7 @@ from ldptrace.curator.trips import TripsPerPerson
 from ldptrace.products.profile import Profile, profile_page
 from ldptrace.products.profile.page import privacy, sentences
 from ldptrace.products.sample import EVERY, ONE_EACH, Sample
+from ldptrace.products.zones import H3
 
 STATED = {"epsilon": "1", "unit": "user", "users": 1000, "without_trip": {"value": 0.25, "std_error": 0.01}}
 
@@ -49,6 +50,23 @@ def test_trips_per_person_are_told_where_people_were_asked() -> None:
     assert "People made 1.5 trips each on average (the range is 1.3 to 1.7)." in sentences(asked)
     assert asked.document()["trips_per_person"]["value"] == 1.5
     assert profile().document()["trips_per_person"] is None
+
+
+def test_hexagons_are_numbered_and_the_pointer_shows_their_ids() -> None:
+    lon, lat = np.array([13.40, 13.40, 13.40, 13.41]), np.array([52.50, 52.60, 52.50, 52.50])
+    trips = Trajectories(lon, lat, [0, 2, 4], crs="EPSG:4326", provenance=STATED)
+    found = Profile.of(Sample(trips), H3(7))
+    page = profile_page(found)
+    assert "The most common trip goes from hexagon 1 to hexagon 2" in sentences(found)[-1]
+    assert "<tr><td>1</td><td>2</td>" in page
+    assert "numbered from the one in which most trips begin" in page
+    assert page.count("871f1d48bffffff") == 1
+    assert "871f1d48bffffff" in {pair["from"] for pair in found.document()["pairs"]}
+
+
+def test_a_share_that_noise_explains_is_not_told() -> None:
+    unclear = sentences(profile(without_trip={"value": 0.01, "std_error": 0.01}))
+    assert not any("devices that answered" in sentence for sentence in unclear)
 
 
 def test_caveats_of_the_trips_and_what_counts_are_on_the_page() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from markupsafe import Markup, escape
@@ -52,27 +52,30 @@ def bars(found: Bars, label: str, *, every: int = 1, share: float) -> Markup:
             )
         if place % every == 0:
             parts.append(
-                f'<text class="axis" x="{x + step / 2:.1f}" y="{HEIGHT - BOTTOM + 16:.1f}" text-anchor="middle">'
+                f'<text class="axis" x="{x + step / 2:.1f}" y="{HEIGHT - BOTTOM + 20:.1f}" text-anchor="middle">'
                 f"{escape(_short(name))}</text>"
             )
     return _svg(WIDTH, HEIGHT, parts, label)
 
 
 def zone_map(
-    zones: Zones, names: Sequence[str], begin: Sequence[float], label: str, shown: Collection[str] = ()
+    zones: Zones,
+    names: Mapping[str, str],
+    begin: Mapping[str, float],
+    label: str,
+    shown: Collection[str] = (),
 ) -> Markup | None:
-    """Draw the zones, darker if more trips begin there, or return None if there are none. Of many zones, those that are
-    `shown` have their names."""
-    rings = _rings(zones, names)
+    """Draw the zones, darker if more trips begin there, or return None if there are none. `names` says what the page
+    calls each zone. Of many zones, those that are `shown` have their names."""
+    rings = _rings(zones, list(names))
     if not rings:
         return None
     x, y = (np.concatenate([ring[axis] for _, ring in rings]) for axis in (0, 1))
     frame = _Frame(x, y)
-    most = max(begin, default=0.0) or 1.0
-    share = dict(zip(names, begin, strict=True))
+    most = max(begin.values(), default=0.0) or 1.0
     parts = []
     for name, (ring_x, ring_y) in rings:
-        shade = share.get(name, 0.0) / most
+        shade = begin.get(name, 0.0) / most
         parts.append(
             f'<polygon class="zone" style="fill-opacity:{0.08 + 0.8 * shade:.3f}" '
             f'points="{frame.points(ring_x, ring_y)}"><title>{escape(name)}</title></polygon>'
@@ -81,7 +84,8 @@ def zone_map(
             middle = [np.array([(axis.min() + axis.max()) / 2]) for axis in (ring_x, ring_y)]
             cx, cy = frame.points(*middle).split(",")
             parts.append(
-                f'<text class="zone-name" x="{cx}" y="{cy}" text-anchor="middle">{escape(name)}</text>'
+                f'<text class="zone-name" x="{cx}" y="{cy}" text-anchor="middle">'
+                f"{escape(names.get(name, name))}</text>"
             )
     return _svg(MAP, frame.height, parts, label)
 

@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+import numpy as np
 
+from ldptrace.pages.page import template
 from ldptrace.products.profile.figures import ALL_NAMED, bars, street_map, zone_map
 from ldptrace.products.profile.numbers import Profile
 from ldptrace.products.sample import with_trip
 from ldptrace.products.statement.promise import Promise
-from ldptrace.products.zones import Squares
-
-HERE = Path(__file__).parent
+from ldptrace.products.zones import H3, Squares
 
 
 def profile_page(profile: Profile, title: str = "How people move here") -> str:
     """Return the page as HTML."""
-    environment = Environment(
-        loader=FileSystemLoader(HERE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    pairs = profile.pairs()
+    names, pairs, streets = zone_names(profile), profile.pairs(), profile.streets()
     shown = {pair[end] for pair in pairs for end in ("from", "to")}
-    begin, streets = [place["begin"] for place in profile.places()], profile.streets()
+    begin = {place["zone"]: place["begin"] for place in profile.places()}
     figures: dict[str, Any] = {
         "hours": profile.hours
         and bars(profile.hours, "Trips by hour of departure", every=3, share=profile.total),
@@ -36,19 +27,20 @@ def profile_page(profile: Profile, title: str = "How people move here") -> str:
         and bars(profile.weekdays, "Trips by day of the week", share=profile.total),
         "lengths": bars(profile.lengths, "Trips by length", share=profile.total),
         "minutes": profile.minutes and bars(profile.minutes, "Trips by duration", share=profile.total),
-        "zones": zone_map(profile.zones, profile.matrix.zones, begin, "Where trips begin", shown),
+        "zones": zone_map(profile.zones, names, begin, "Where trips begin", shown),
         "streets": profile.flows
         and street_map(
             profile.flows, [(street["x"], street["y"]) for street in streets], "Travellers on streets"
         ),
     }
-    return environment.get_template("profile.html").render(
+    return template("profile.html", __package__).render(
         title=title,
         sentences=sentences(profile),
         figures=figures,
         squares=profile.zones.side**2 if isinstance(profile.zones, Squares) else None,
-        pairs=pairs,
-        some_named=len(profile.matrix.zones) > ALL_NAMED,
+        hexagons=isinstance(profile.zones, H3),
+        pairs=[pair | {end: names[pair[end]] for end in ("from", "to")} for pair in pairs],
+        some_named=len(names) > ALL_NAMED,
         streets=streets,
         total=profile.total,
         unit=profile.unit,
@@ -61,12 +53,23 @@ def profile_page(profile: Profile, title: str = "How people move here") -> str:
     )
 
 
+def zone_names(profile: Profile) -> dict[str, str]:
+    """Return what the page calls each zone. Nobody knows the ids of hexagons: they are numbered from the one in which
+    most trips begin."""
+    places = profile.places()
+    if not isinstance(profile.zones, H3):
+        return {place["zone"]: place["zone"] for place in places}
+    order = np.argsort([-place["begin"] for place in places], kind="stable").tolist()
+    rank = {place: number for number, place in enumerate(order, start=1)}
+    return {place["zone"]: str(rank[k]) for k, place in enumerate(places)}
+
+
 def sentences(profile: Profile) -> list[str]:
     """Return the profile in a few sentences."""
     stated, total = dict(profile.sample.promise or {}), profile.total
     each = ", one for each person who travelled" if profile.sample.of_people else ""
     found = [f"This page describes about {float(f'{total:.3g}'):,.0f} trips{each}."]
-    if stated.get("users") and stated.get("without_trip"):
+    if stated.get("users") and with_trip(stated) < 1:
         share, error = 100 * with_trip(stated), 196 * float(stated["without_trip"]["std_error"])
         found.append(
             f"Of {stated['users']:,} devices that answered, about {share:.0f} in 100 had made a trip "
@@ -93,9 +96,10 @@ def sentences(profile: Profile) -> list[str]:
         found.append(f"Half of the trips take more than {_round(profile.quartiles['minutes'][1])} minutes.")
     if "speed" in profile.quartiles and profile.unit == "km":
         found.append(f"The usual speed is {profile.quartiles['speed'][1]:.0f} km/h from door to door.")
+    names = zone_names(profile)
     for pair in profile.pairs()[:1]:
-        zone = "square " if isinstance(profile.zones, Squares) else ""
-        start, end = (f"{zone}{pair[name]}" for name in ("from", "to"))
+        zone = {Squares: "square ", H3: "hexagon "}.get(type(profile.zones), "")
+        start, end = (f"{zone}{names[pair[name]]}" for name in ("from", "to"))
         where = f"stays within {start}" if start == end else f"goes from {start} to {end}"
         below = " of the map below" if zone else ""
         found.append(f"The most common trip {where}{below}: {100 * pair['trips'] / total:.1f} of 100 trips.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from ldptrace.errors import FormatError, InputError
@@ -46,7 +47,9 @@ def read_roads(path: str | Path, mode: str = "car", *, connected: bool = True) -
         raise type(error)(f"{source}: {error}") from None
     except OSError as error:
         raise InputError(f"{source}: cannot be read: {error.strerror or error}") from None
-    return roads.largest_component() if connected else roads
+    whole = roads.largest_component() if connected else roads
+    # The name is published with the trips: it has no folders of this machine.
+    return replace(whole, name=source.resolve().name)
 
 
 def _streets(source: Path, mode: Mode) -> Streets:
