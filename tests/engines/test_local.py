@@ -24,9 +24,10 @@ from ldptrace.curator import Estimates
 from ldptrace.curator.facts import Facts
 from ldptrace.curator.planning import choose_grid
 from ldptrace.engines.base import Made
-from ldptrace.engines.local import Files, Local, Memory, write_parts
+from ldptrace.engines.local import Files, Local, Memory, numbered
 from ldptrace.errors import InputError, NothingUsable, PrivacyWarning
 from ldptrace.io.batches import Batches, open_batches
+from ldptrace.io.files import write_sets
 from ldptrace.models.base import Along, Sampler
 from ldptrace.models.path.model import PathModel
 from ldptrace.simulation import Collection, collect
@@ -365,7 +366,7 @@ def test_parts_are_written_as_they_come(name: str, tmp_path: Path) -> None:
             assert sum(alive() is not None for alive in seen) <= 4
 
     labels = {"provenance": {"epsilon": "1"}}
-    assert write_parts(parts(), tmp_path / name, labels) == 24
+    assert write_sets(numbered(parts(), labels), tmp_path / name) == 24
     found = lt.read(tmp_path / name)
     assert found.x.tolist() == np.repeat(np.arange(12.0), 4).tolist()
     assert found.ids is not None

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ldptrace.core.arrays import Flags, Ints
-from ldptrace.core.atomic import PART, atomic_folder, atomic_path, is_folder, is_stream, part_name, together
+from ldptrace.core.atomic import PART, atomic_folder, is_folder, part_name
 from ldptrace.core.parallel import CHUNK, chunks, map_ordered, threads
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.times import are_dates
@@ -25,9 +25,8 @@ from ldptrace.engines.base import Aside, Crowd, Draw, Engine, S, T, Work, cuts, 
 from ldptrace.io.account import Account, Parsed
 from ldptrace.io.assembly import hashed
 from ldptrace.io.batches import Batches
-from ldptrace.io.formats import Writer, for_writing
+from ldptrace.io.files import write_sets
 from ldptrace.io.parquet import Writer as ParquetWriter
-from ldptrace.io.provenance import write_beside
 from ldptrace.protocol.grid import Grid
 from ldptrace.simulation import Collection
 from ldptrace.simulation.unit import Trips, Unit, one_each, play_devices, trip_counts, unit_of, with_counts
@@ -270,41 +269,36 @@ class Local(Engine):
                 for part, (start, stop) in enumerate(chunks(draw.count, PART) or [(0, 0)]):
                     write_parquet(draw, start, stop, folder / part_name(part), labels)
             return
-        write_parts(_drawn(draw, 0, draw.count), target, labels, format)
-
-
-def write_parts(
-    parts: Iterable[Trajectories], target: Path, labels: Mapping[str, Any], format: str | None = None
-) -> int:
-    """Write sets one after the other to one file, with consecutive numbers. Returns the number of trajectories."""
-    kind = for_writing(target, format)
-    with together():
-        with atomic_path(target) as temporary, kind.open(temporary) as writer:
-            count = _write(writer, parts, 0, labels)
-        if not is_stream(target):
-            write_beside(target, None if kind.holds_promise else labels["provenance"])
-    return count
+        write_sets(numbered(_drawn(draw, 0, draw.count), labels), target, format)
 
 
 def write_parquet(draw: Draw, start: int, stop: int, path: Path, labels: Mapping[str, Any]) -> None:
     """Write the trajectories from number `start` up to, but not including, `stop` as one file."""
     assert start % CHUNK == 0
     with ParquetWriter(path) as writer:
-        _write(writer, _drawn(draw, start, stop), start, labels)
+        for group in numbered(_drawn(draw, start, stop), labels, start):
+            writer.write(group)
 
 
-def _write(writer: Writer, parts: Iterable[Trajectories], start: int, labels: Mapping[str, Any]) -> int:
-    """Write sets, a few at a time, with numbers from `start`. Returns the next number."""
+def numbered(
+    parts: Iterable[Trajectories], labels: Mapping[str, Any], start: int = 0
+) -> Iterator[Trajectories]:
+    """Yield sets, a few at a time, with these labels and consecutive numbers from `start`; at least one set."""
     group: list[Trajectories] = []
     first = start
+
+    def labelled() -> Trajectories:
+        whole = joined(group) if group else Trajectories.concat([])
+        return replace(whole, ids=np.arange(first, first + len(whole)), **labels)
+
     for piece in parts:
         group.append(piece)
         if len(group) == _GROUP or sum(item.points for item in group) >= _DRAWN:
-            first = _write_group(writer, group, first, labels)
-            group = []
+            found = labelled()
+            first, group = first + len(found), []
+            yield found
     if group or first == start:
-        first = _write_group(writer, group, first, labels)
-    return first
+        yield labelled()
 
 
 def _drawn(draw: Draw, start: int, stop: int) -> Iterator[Trajectories]:
@@ -318,11 +312,3 @@ def _drawn(draw: Draw, start: int, stop: int) -> Iterator[Trajectories]:
     # Trips with many points are drawn by fewer threads, so that no more is in memory.
     for drawn in map_ordered(lambda number: list(draw.pieces(number)), numbers, min(together, 2 * threads())):
         yield from drawn
-
-
-def _write_group(writer: Writer, group: list[Trajectories], first: int, labels: Mapping[str, Any]) -> int:
-    """Write blocks as one row group, with numbers from `first`. Returns the next number."""
-    whole = joined(group) if group else Trajectories.concat([])
-    last = first + len(whole)
-    writer.write(replace(whole, ids=np.arange(first, last), **labels))
-    return last

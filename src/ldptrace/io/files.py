@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -136,11 +137,23 @@ def write(trajectories: Any, path: PathLike, *, format: str | None = None) -> No
     if empty:
         said = f"{count(empty, 'trajectory')} without points {'has' if empty == 1 else 'have'} no row in {target}"
         warnings.warn(said, DataWarning, stacklevel=2)
+    write_sets([trajectories], target, format)
+
+
+def write_sets(sets: Iterable[Trajectories], target: Path, format: str | None = None) -> int:
+    """Write sets one after the other to one file, and their promise beside it if the format has no place for a promise.
+    If writing fails, the files are as they were before. Returns the number of trajectories."""
+    kind = formats.for_writing(target, format)
+    promise: Mapping[str, Any] | None = None
+    number = 0
     with together():
         with atomic_path(target) as temporary, kind.open(temporary) as writer:
-            writer.write(trajectories)
+            for each in sets:
+                promise, number = each.provenance, number + len(each)
+                writer.write(each)
         if not is_stream(target):
-            write_beside(target, None if kind.holds_promise else trajectories.provenance)
+            write_beside(target, None if kind.holds_promise else promise)
+    return number
 
 
 def trajectories_of(data: Any, reading: Reading | None = None, *, private: bool = False) -> Trajectories:

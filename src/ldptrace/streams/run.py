@@ -20,9 +20,9 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.changes import Change
 from ldptrace.curator.facts import Facts
 from ldptrace.curator.hiding import usual_batch
-from ldptrace.engines.local import Memory, write_parts
+from ldptrace.engines.local import Memory, numbered
 from ldptrace.errors import InputError, PrivacyWarning
-from ldptrace.io.files import trajectories_of
+from ldptrace.io.files import trajectories_of, write_sets
 from ldptrace.methods.public import Public
 from ldptrace.models.routes.options import StreetOptions
 from ldptrace.protocol.exact import decimal_text, epsilon_fraction
@@ -170,7 +170,7 @@ def stream(
         whole = replace(Trajectories.concat(list(parts)), **labels)
         count = len(whole)
     else:
-        count = write_parts(parts, Path(target), labels, to)
+        count = write_sets(numbered(parts, labels), Path(target), to)
     return Streamed(count, whole, tuple(steps), tuple(notes))
 
 
