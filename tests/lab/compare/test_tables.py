@@ -97,3 +97,19 @@ def test_all_faces_are_written(question: Question, tmp_path: Path) -> None:
     assert "http" not in text
     assert "Not every run" not in text
     assert "adatrace on square: &lt;no&gt;" in page(replace(found, failures=("adatrace on square: <no>",)))
+
+
+@pytest.mark.slow
+def test_the_page_fits_a_phone_and_cuts_no_column(browser: object, found: Comparison) -> None:
+    long = tuple(replace(question, title="oldenburg_brinkhoff_100k_seed1") for question in found.questions)
+    rows = tuple(
+        replace(row, data=long[0].title, metric=metric)
+        for row in found.rows[:2]
+        for metric in METRICS.values()
+    )
+    tab = browser.new_page(viewport={"width": 390, "height": 800})  # type: ignore[attr-defined]
+    tab.set_content(page(replace(found, questions=long, rows=rows)))
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+    rights = "[...document.querySelectorAll('.results td')].map((one) => one.getBoundingClientRect().right)"
+    assert 0 < tab.evaluate(f"Math.max(...{rights})") <= 390
+    tab.close()
