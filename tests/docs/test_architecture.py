@@ -64,3 +64,5 @@ def test_every_room_is_on_the_page() -> None:
     shown = set(named(ROOT / "docs" / "architecture.md"))
     assert {f"{room}/" for room in rooms} | files <= shown
     assert lab <= {name.strip(",") for name in shown}
+    picture = (ROOT / "docs" / "images" / "architecture.svg").read_text(encoding="utf-8")
+    assert rooms == set(re.findall(r"\b(\w+)/", re.sub(r"<(?!/?text)[^>]*>|</?text[^>]*>", " ", picture))) - {"facts"}
