@@ -65,4 +65,6 @@ def test_every_room_is_on_the_page() -> None:
     assert {f"{room}/" for room in rooms} | files <= shown
     assert lab <= {name.strip(",") for name in shown}
     picture = (ROOT / "docs" / "images" / "architecture.svg").read_text(encoding="utf-8")
-    assert rooms == set(re.findall(r"\b(\w+)/", re.sub(r"<(?!/?text)[^>]*>|</?text[^>]*>", " ", picture))) - {"facts"}
+    assert rooms == set(re.findall(r"\b(\w+)/", re.sub(r"<(?!/?text)[^>]*>|</?text[^>]*>", " ", picture))) - {
+        "facts"
+    }

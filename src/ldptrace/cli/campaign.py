@@ -151,8 +151,7 @@ def show(
 
 def _facts(shown: Overview) -> None:
     """Print the facts about a campaign and its state, line by line."""
-    from ldptrace.protocol.units import duration_words
-    from ldptrace.server.registry import shown as time_shown
+    from ldptrace.protocol.units import date_words, duration_words
 
     standing = shown["standing"]
     rounds = f"{shown['round']} windows" if standing else f"round {shown['round']} of {shown['rounds']}"
@@ -162,7 +161,7 @@ def _facts(shown: Overview) -> None:
             ("windows", f"every {duration_words(standing['every'])}, lifetime {standing['lifetime']}")
         )
     lines += [(key, shown[key]) for key in ("organiser", "contact") if shown[key]]
-    lines += [(key, time_shown(at)) for key in ("opens", "until") if (at := shown[key]) is not None]
+    lines += [(key, date_words(at)) for key in ("opens", "until") if (at := shown[key]) is not None]
     lines.append(("reports", f"{shown['reports']:,} counted, {shown['min_reports']:,} needed"))
     if standing:
         lines += [("window", text) for text in _windows(shown)]
@@ -207,7 +206,7 @@ def _batches(shown: Overview) -> list[tuple[str, str]]:
 
 def _windows(shown: Overview) -> list[str]:
     """Return the newest windows of a standing campaign: start, number of reports, and state of the release."""
-    from ldptrace.server.registry import shown as time_shown
+    from ldptrace.protocol.units import date_words
 
     released = {one["round"]: one["state"] for one in shown["releases"]}
     several = len({one["plan"] for one in shown["round_reports"]}) > 1
@@ -217,7 +216,7 @@ def _windows(shown: Overview) -> list[str]:
         release = "too few for a release" if too_few else f"release {released.get(one['round'], 'not begun')}"
         plan = f" by plan {one['plan'][:12]}" if several else ""
         reports = f"{one['reports']:,} report{'' if one['reports'] == 1 else 's'}"
-        return f"from {time_shown(one['begin'] or 0)}{plan}: {reports}, {one['state']}, {release}"
+        return f"from {date_words(one['begin'] or 0)}{plan}: {reports}, {one['state']}, {release}"
 
     return [line(one) for one in shown["round_reports"][-NEWEST:]]
 

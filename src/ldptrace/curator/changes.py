@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import cached_property, partial, reduce
 from itertools import pairwise
 
@@ -24,6 +23,7 @@ from ldptrace.curator.broad import Answers
 from ldptrace.curator.estimates import Estimate, Estimates
 from ldptrace.curator.tally import Sums, Tally
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.units import date_words
 
 # Largest number of steps that are compared since a change, and before it.
 AFTER, BEFORE = 8, 8
@@ -77,7 +77,7 @@ def moment_words(time: float) -> str:
     """
     if abs(time) < 2 * 86_400:
         return f"{time:,.0f} s"
-    return f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M} UTC"
+    return date_words(time)
 
 
 @dataclass(frozen=True, eq=False)

@@ -85,6 +85,18 @@ def _unit(seconds: int) -> str:
     return next(unit for unit, size in UNITS.items() if seconds % size == 0 and (seconds or unit == "s"))
 
 
+def date_words(unix: float) -> str:
+    """Return a Unix time as a date and a time of the day in UTC.
+
+    >>> date_words(1803945600)
+    '2027-03-02 00:00 UTC'
+    """
+    # Devices load this module, and few of them write dates.
+    from datetime import UTC, datetime
+
+    return f"{datetime.fromtimestamp(unix, UTC):%Y-%m-%d %H:%M} UTC"
+
+
 def moment(name: str, text: str, *, zoned: bool = True) -> float:
     """Parse a time, given in Unix seconds or as a date with a time zone. Unless `zoned`, a date without a zone is
     UTC.

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from pathlib import Path
 
 from ldptrace.core.atomic import atomic_path
 from ldptrace.errors import InputError
-from ldptrace.server.registry import Campaign, audit_log, find, note
+from ldptrace.server.registry import Campaign, audit_log, find, note, stamp
 from ldptrace.server.storage import Database, Session, StorageUnavailable, number_in
 from ldptrace.server.storage.base import Row
 from ldptrace.server.storage.schema import COLUMNS, OF_CAMPAIGN, OF_ROUND
@@ -60,7 +59,7 @@ def restore(database: Database, path: Path, *, actor: str) -> Campaign:
                 _copy(source, target, name)
                 target.run(
                     "UPDATE tokens SET revoked = ? WHERE campaign = ? AND revoked IS NULL",
-                    datetime.now(UTC).isoformat(timespec="seconds"),
+                    stamp(),
                     name,
                 )
                 if not audit_log(target, name):

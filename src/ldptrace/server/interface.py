@@ -31,8 +31,8 @@ from starlette.responses import Response
 from ldptrace.errors import InputError
 from ldptrace.options import decoded, from_options, kinds_of, option_of, options_in
 from ldptrace.protocol.limits import MAX_WINDOW
+from ldptrace.protocol.plan import NAME_PATTERN
 from ldptrace.protocol.problems import Problem
-from ldptrace.server.registry import NAME
 from ldptrace.server.state import State
 from ldptrace.server.tokens import EVERY, Token
 from ldptrace.web.answers import PROBLEM_TYPE, JsonAnswer, read_json
@@ -90,7 +90,7 @@ class Parameter:
 PATH = {
     one.name: one
     for one in (
-        Parameter("name", "path", "Name of the campaign.", TEXT | {"pattern": f"^{NAME}$"}),
+        Parameter("name", "path", "Name of the campaign.", TEXT | {"pattern": f"^{NAME_PATTERN}$"}),
         Parameter("plan", "path", "Id of the plan.", TEXT | {"pattern": "^[0-9a-f]{64}$"}),
         Parameter(
             "round",

@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from ldptrace.protocol.plan import Plan
+from ldptrace.curator.facts import PAPER
+from ldptrace.protocol.plan import NAME_PATTERN, Plan
+from ldptrace.protocol.units import date_words
 from ldptrace.server.storage import Session
 from ldptrace.server.terms import About, Schedule
 from ldptrace.web.problems import Refused, ServerProblem
@@ -17,27 +19,15 @@ from ldptrace.web.problems import Refused, ServerProblem
 PLANS = 4_096
 
 
-def shown(unix: int) -> str:
-    """Return a Unix time as readable text.
-
-    >>> shown(1803945600)
-    '2027-03-02 00:00 UTC'
-    """
-    return datetime.fromtimestamp(unix, UTC).strftime("%Y-%m-%d %H:%M UTC")
-
-
 def day(unix: int) -> str:
     """Return the day of a Unix time, in UTC.
 
     >>> day(1803945600)
     '2027-03-02'
     """
-    return shown(unix)[:10]
+    return date_words(unix)[:10]
 
 
-NAME = r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?"
-# The plans whose second round is decided by the answers to the first.
-TWO_ROUNDS = frozenset({"paper", "randsyn", "combtran", "noadapt"})
 _COLUMNS = (
     "campaigns.name, title, organiser, contact, notice, state, round, plans.id, plans.text, min_reports, max_reports, "
     "admission, users, opens, until"
@@ -67,7 +57,7 @@ class Campaign:
     @property
     def rounds(self) -> int:
         """The number of rounds, including rounds that are decided later."""
-        return max(len(self.plan.rounds), 2 if self.plan.method in TWO_ROUNDS else 1)
+        return max(len(self.plan.rounds), 2 if self.plan.method in PAPER else 1)
 
 
 def is_name(text: str) -> bool:
@@ -76,7 +66,7 @@ def is_name(text: str) -> bool:
     >>> is_name("trips-2027"), is_name("trips\\0"), is_name("")
     (True, False, False)
     """
-    return re.fullmatch(NAME, text) is not None
+    return re.fullmatch(NAME_PATTERN, text) is not None
 
 
 def find(session: Session, name: str, *, lock: bool = False) -> Campaign:
@@ -152,11 +142,16 @@ def _campaign(row: tuple[Any, ...]) -> Campaign:
 KEYS = ("at", "actor", "action", "campaign", "detail")
 
 
+def stamp() -> str:
+    """Return the present time as it is stored."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
 def note(session: Session, actor: str, action: str, campaign: str, detail: str) -> None:
     """Write a line to the audit log."""
     session.run(
         "INSERT INTO audit (at, actor, action, campaign, detail) VALUES (?, ?, ?, ?, ?)",
-        datetime.now(UTC).isoformat(timespec="seconds"),
+        stamp(),
         actor,
         action,
         campaign,

@@ -13,7 +13,8 @@ import numpy as np
 from markupsafe import Markup
 
 from ldptrace.pages.page import asset, template
-from ldptrace.server.registry import Campaign, day, shown
+from ldptrace.protocol.units import date_words
+from ldptrace.server.registry import Campaign, day
 from ldptrace.server.streets import STEPS
 from ldptrace.server.tallies import Published
 
@@ -132,7 +133,11 @@ def _page(campaign: Campaign, what: str, body: str, **changed: Any) -> str:
 
 def _filled(file: str, campaign: Campaign, **values: Any) -> str:
     until = campaign.schedule.until
-    told = {"name": campaign.name, "about": campaign.about, "until": None if until is None else shown(until)}
+    told = {
+        "name": campaign.name,
+        "about": campaign.about,
+        "until": None if until is None else date_words(until),
+    }
     return str(template(file).render(told | values))
 
 
@@ -178,7 +183,7 @@ def batch_lines(card: dict[str, Any]) -> list[str]:
 
 
 def _span(begin: int, end: int) -> str:
-    written = day if end - begin >= 86_400 else shown
+    written = day if end - begin >= 86_400 else date_words
     return f"{written(begin)} to {written(end)}"
 
 

@@ -11,10 +11,9 @@ import hmac
 import re
 import secrets
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from ldptrace.errors import InputError
-from ldptrace.server.registry import find, note
+from ldptrace.server.registry import find, note, stamp
 from ldptrace.server.storage import Database, Session
 from ldptrace.web.problems import Refused, ServerProblem, wrong_state
 
@@ -62,7 +61,7 @@ def create_token(
     if len(label) > 80 or not label.isprintable():
         raise InputError("a label has up to 80 printable characters")
     number, secret = secrets.token_hex(4), secrets.token_hex(32)
-    created = datetime.now(UTC).isoformat(timespec="seconds")
+    created = stamp()
     with database.writing() as session:
         if campaign != EVERY:
             find(session, campaign)
@@ -86,7 +85,7 @@ def revoke_token(database: Database, number: str, *, actor: str) -> None:
     with database.writing() as session:
         changed = session.run(
             "UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL",
-            datetime.now(UTC).isoformat(timespec="seconds"),
+            stamp(),
             number,
         )
         if not changed:
