@@ -6,6 +6,7 @@ import pytest
 
 from ldptrace.curator.accounting import stated_lifetime
 from ldptrace.curator.hiding import Hiding, usual_batch
+from ldptrace.device.book import Limits
 from ldptrace.errors import InputError
 from ldptrace.protocol.shuffling import divergence, stated_epsilon
 
@@ -38,10 +39,17 @@ def test_the_usual_batch_is_four_fifths_of_the_people() -> None:
     assert usual_batch(10**12) == 10_000_000
 
 
+@pytest.mark.parametrize(("wanted", "answers"), [("0.02", 10), ("0.1", 8), ("0.3", 5)])
+def test_devices_accept_the_usual_lifetime_without_being_asked(wanted: str, answers: int) -> None:
+    hiding = Hiding(Fraction(wanted), 300_000, DELTA)
+    assert hiding.answers(None) == answers
+    assert answers * hiding.local <= Limits().local_limit
+    assert answers == 10 or (answers + 1) * hiding.local > Limits().local_limit
+
+
 @pytest.mark.slow
 def test_a_lifetime_is_composed() -> None:
     hiding = Hiding(Fraction(1, 10), 300_000, DELTA)
-    assert hiding.answers(None) == 10
     ten = hiding.lifetime(10)
     assert ten == Fraction(str(stated_lifetime(hiding.hidden, float(hiding.local), 1e-8, 10)))
     assert hiding.central < ten < 10 * hiding.central

@@ -220,7 +220,7 @@ class Facts(Asked, Common, Shuffling):
         None,
         metavar="E",
         help="Lifetime budget: the most epsilon that one device may spend on all its answers to the standing plan; by "
-        "default enough for ten answers.",
+        "default enough for ten answers, in a shuffled plan for at most as many as devices give without being asked.",
         parse=lambda value: budget_fraction(value, MAX_LIFETIME, "a lifetime"),
     )
     grace: int | str | None = option(

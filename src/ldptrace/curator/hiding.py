@@ -15,8 +15,8 @@ from ldptrace.protocol.standing import ANSWERS
 
 # Share of the expected users that a batch counts on; the others may not answer.
 EXPECTED = Fraction(4, 5)
-# Most eps0 of one answer, as devices allow unless a person says otherwise.
-MOST_LOCAL = Fraction(6)
+# Most eps0 of one answer, and of all answers together, as devices allow unless a person says otherwise.
+MOST_LOCAL, MOST_TOGETHER = Fraction(6), Fraction(30)
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,10 @@ class Hiding:
 
     def answers(self, lifetime: Fraction | None) -> int:
         """Return how many windows a device answers at most, so that all answers together cost at most this central
-        epsilon; ten without a `lifetime`."""
+        epsilon. Without a `lifetime`, ten, or fewer if devices would refuse ten by default."""
         most = int(MAX_LIFETIME / self.local)
         if lifetime is None:
-            return min(ANSWERS, most)
+            return max(1, min(ANSWERS, int(MOST_TOGETHER / self.local)))
         if self.lifetime(1) > lifetime:
             raise InputError(
                 f"a lifetime holds at least one answer of central epsilon {decimal_text(self.central)}, got "
