@@ -1,6 +1,7 @@
 """How often the 95 % intervals of matrices and street flows hold the truth.
 
-    python -m benchmarks.intervals [--cities 8-14] [--users 50000] [--map | --no-map] [--times] [--grid N] [--refits 0]
+    python -m benchmarks.intervals [--cities 8-14] [--users 50000] [--map | --no-map] [--epsilon 1] [--times]
+                                   [--grid N] [--refits 0]
 
 Generated cities, whose demand is far from even; the truth is that of their own trips. For each city, with and without
 the map: the share of pairs of 4 x 4 zones and of streets with at least a hundredth of the busiest one's vehicles whose
@@ -67,10 +68,14 @@ class Known:
 
 
 def fitted(
-    trips: Trajectories, roads: RoadNetwork | None, seed: int, grid: int | None = None
+    trips: Trajectories,
+    roads: RoadNetwork | None,
+    seed: int,
+    grid: int | None = None,
+    epsilon: float = 1.0,
 ) -> MobilityModel:
-    """The model of a simulated collection at epsilon 1."""
-    settings = Settings.of(1.0, bounds=BOUNDS, seed=seed, count=1, roads=roads, grid=grid)
+    """The model of a simulated collection."""
+    settings = Settings.of(epsilon, bounds=BOUNDS, seed=seed, count=1, roads=roads, grid=grid)
     model = run(trips, settings).synthesis.model
     assert model is not None
     return model
@@ -113,13 +118,15 @@ def streets(sample: Sample, trips: Trajectories, roads: RoadNetwork) -> Known:
     return Known(values[busy], errors[busy], values[busy], truth[busy])
 
 
-def city(number: int, users: int, with_map: bool, times: bool, grid: int | None) -> list[dict[str, Any]]:
+def city(
+    number: int, users: int, with_map: bool, times: bool, grid: int | None, epsilon: float
+) -> list[dict[str, Any]]:
     """The rows of one city: one for each value of what is untold."""
     traffic = city_traffic(number)
     trips = traffic.trips(users, np.random.default_rng(number))
     if not times:
         trips = replace(trips, t=None)
-    model = fitted(trips, traffic.network if with_map else None, number, grid)
+    model = fitted(trips, traffic.network if with_map else None, number, grid, epsilon)
     known = {"OD": (pairs(Sample.of_model(model), trips), PAIRS)}
     if with_map:
         known["streets"] = (streets(Sample.of_model(model, count=PASSING), trips, traffic.network), STREETS)
@@ -160,6 +167,7 @@ def main() -> None:
     parser.add_argument(
         "--map", action=argparse.BooleanOptionalAction, help="only with, or only without the map"
     )
+    parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--grid", type=int, help="cells on a side, in place of the usual choice")
     parser.add_argument("--times", action="store_true", help="collect times too, and compare the hours")
     parser.add_argument("--refits", type=int, default=0)
@@ -172,7 +180,7 @@ def main() -> None:
         row
         for with_map in kinds
         for number in range(first, last + 1)
-        for row in city(number, given.users, with_map, given.times, given.grid)
+        for row in city(number, given.users, with_map, given.times, given.grid, given.epsilon)
     ]
     for key in sorted({(row["map"], row["of"], row["untold"]) for row in rows}):
         own = [row["held"] for row in rows if (row["map"], row["of"], row["untold"]) == key]

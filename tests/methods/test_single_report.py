@@ -70,7 +70,7 @@ def test_with_a_map_the_model_is_one_of_routes(real: Trajectories) -> None:
 def test_how_many_routes_are_drawn_follows_from_the_users(
     real: Trajectories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ldptrace.models.routes.fitted.FEWEST", 200)
+    monkeypatch.setattr("ldptrace.models.routes.search.FEWEST", 200)
     few = run_method(real.take(np.arange(30)), 1.0, bounds=BOUNDS, grid=4, seed=1, roads=lattice_roads())
     assert isinstance(few.synthesis.model, RouteModel)
     assert len(few.synthesis.model.routes) == 300

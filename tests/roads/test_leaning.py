@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -69,3 +71,14 @@ def test_weights_of_a_pool_make_up_for_all_that_leaned() -> None:
     assert np.abs(found - fair).max() < 0.025
     even = np.full(len(pool.routes), 1 / len(pool.routes))
     assert np.abs(shares(pool.routes, even) - fair).max() > 0.04
+
+
+def test_weights_make_up_for_kinds_of_drivers_that_were_drawn_more_often() -> None:
+    library, rng = Library(routes=6000, turn_costs=(0.0, 2.0), noises=(0.15,)), np.random.default_rng(3)
+    rare = replace(Lean.none(ROADS), drivers=np.array([0.2, 0.8]))
+    pool = library.pool(ROADS, rng, Lean.none(ROADS)).joined(library.pool(ROADS, rng, rare))
+    kind = pool.temper[pool.tree]
+    assert abs((kind == 1).mean() - 0.65) < 0.02
+    assert abs(pool.routes.weights[kind == 1].sum() - 0.5) < 0.02
+    driven = pool.driven(np.array([0.9, 0.1]))
+    assert abs(driven.routes.weights[kind == 1].sum() - 0.1) < 0.02

@@ -139,3 +139,34 @@ def test_leaning_towards_a_fit_raises_the_effective_number() -> None:
     )
     effective = [1 / (wanted(routes) ** 2).sum() for routes in (first, second)]
     assert effective[1] > 2 * effective[0]
+
+
+def test_alternatives_have_the_same_ends_and_differ_by_the_driver_only() -> None:
+    """Without random changes of costs, the alternative of a route's own kind is the route itself."""
+    roads = scattered_roads(seed=5)
+    library = Library(routes=600, turn_costs=(0.0, 8.0), noises=(0.0,))
+    pool = library.pool(roads, np.random.default_rng(0), Lean.none(roads))
+    picked = np.arange(0, 600, 7)
+    kinds = library.alternatives(pool, picked, np.random.default_rng(1))
+    assert len(kinds) == len(library.kinds) == 2
+    own = pool.routes.take(picked)
+    differ = 0
+    for number, routes in enumerate(kinds):
+        assert np.array_equal(routes.begin, own.begin)
+        for at in range(len(picked)):
+            ways = [each.edges[each.offsets[at] : each.offsets[at + 1]].tolist() for each in (routes, own)]
+            assert (ways[0][0], ways[0][-1]) == (ways[1][0], ways[1][-1])
+            if pool.temper[pool.tree[picked[at]]] == number:
+                assert ways[0] == ways[1]
+            else:
+                differ += ways[0] != ways[1]
+    assert differ > 10
+
+
+def test_kinds_of_drivers_have_their_shares_in_every_part_of_the_map() -> None:
+    library, shares = Library(turn_costs=(0.0, 1.0), noises=(0.15,)), np.array([0.8, 0.2])
+    of = library._kinds_of(shares)
+    many = np.array([of(place) for place in range(100)])
+    for part in np.split(many, 5):
+        assert abs((part == 0).mean() - 0.8) <= 0.05
+    assert [library._kinds_of(None)(place) for place in range(4)] == [0, 1, 0, 1]

@@ -31,7 +31,7 @@ from shuffler_kit import HOUR, NOW, opened_shuffled, shuffled
 @pytest.mark.uncounted
 def test_trips_on_streets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # A library that is drawn and fitted in a second.
-    monkeypatch.setattr("ldptrace.models.routes.fitted.FEWEST", 5_000)
+    monkeypatch.setattr("ldptrace.models.routes.search.FEWEST", 5_000)
     data = tmp_path / "data"
     facts = ["--users", "400", "--epsilon", "8", "--grid", "6", "--bounds", "0,0,6,6", "--min-reports", "300"]
     command = ["campaign", "create", "town", *facts, "--data", str(data), "--roads"]

@@ -152,6 +152,18 @@ class Solver(ABC, Generic[Model]):
         """Return observed less expected answers, in standard errors."""
         return (self.observed - self.stacked(self.expected(at))) / self.errors
 
+    def by_item(self, values: Floats) -> Floats:
+        """Return the factor of each item in sums of answers and totals times `values`: a row for each sum."""
+        found, at = [], 0
+        for seen in self.observations:
+            items = values[:, at : at + len(seen.frequencies)]
+            at += items.shape[1]
+            if seen.total is not None:
+                items = items + values[:, at : at + 1]
+                at += 1
+            found.append(items)
+        return np.concatenate(found, axis=1)
+
     def stacked(self, by_question: Mapping[str, Floats]) -> Floats:
         """Put answers or their derivatives into one column, totals after the items of each question."""
         rows = []

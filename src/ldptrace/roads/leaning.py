@@ -59,14 +59,15 @@ class Lean:
     """How much more often a library draws routes with given starts and ends than the public distribution.
 
     `pairs[a, b]` multiplies the probability of an end in zone b for a route that begins in zone a. `starts` and `ends`
-    multiply the probabilities of single zones, and `zone` is the zone of each edge. The weights of the routes correct
-    for these factors.
+    multiply the probabilities of single zones, and `zone` is the zone of each edge. `drivers` are the shares of the
+    kinds of drivers among the routes, by default equal ones. The weights of the routes correct for all of them.
     """
 
     zone: Ints32
     pairs: Floats
     starts: Floats
     ends: Floats
+    drivers: Floats | None = None
 
     @staticmethod
     def none(roads: RoadNetwork) -> Lean:
@@ -83,8 +84,8 @@ class Lean:
         return Lean(zones.of_edge, np.outer(more, more), more, more)
 
     @staticmethod
-    def towards(routes: Routes, fitted: Floats, zones: Zones) -> Lean:
-        """Follow the starts and ends of these routes under fitted weights.
+    def towards(routes: Routes, fitted: Floats, zones: Zones, drivers: Floats | None = None) -> Lean:
+        """Follow the starts and ends of these routes under fitted weights, and the shares of the kinds of drivers.
 
         Pairs are counted by cells, single starts and ends by zones.
         """
@@ -101,7 +102,9 @@ class Lean:
         )
         pairs = pairs[np.ix_(cell, cell)] * np.outer(at_starts, at_ends)
         starts, ends = starts[cell] * at_starts, ends[cell] * at_ends
-        return Lean(zone, *(FOLLOWED * part + 1 - FOLLOWED for part in (pairs, starts, ends)))
+        pairs, starts, ends = (FOLLOWED * part + 1 - FOLLOWED for part in (pairs, starts, ends))
+        kinds = None if drivers is None else FOLLOWED * drivers + (1 - FOLLOWED) / len(drivers)
+        return Lean(zone, pairs, starts, ends, kinds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,15 +113,18 @@ class Pool:
     drawn.
 
     Each route comes from one `tree`. `root` is the zone of the root of a tree, and `backward` says whether its routes
-    lead to the root. `fair[t, z]` is the public probability (not normalised) that the other end of a route of tree t is
-    in zone z. `leans` and `sizes` are the factors and the numbers of routes of the libraries.
+    lead to the root. `temper` is the kind of driver of a tree, and `drivers` are the shares of the kinds among all
+    trips. `fair[t, z]` is the public probability (not normalised) that the other end of a route of tree t is in zone z.
+    `leans` and `sizes` are the factors and the numbers of routes of the libraries.
     """
 
     routes: Routes
     tree: Ints32
     root: Ints32
     backward: Flags
+    temper: Ints
     fair: Floats
+    drivers: Floats
     leans: tuple[Lean, ...]
     sizes: tuple[int, ...]
 
@@ -128,11 +134,16 @@ class Pool:
         zone = self.leans[0].zone
         first, last = self.routes.offsets[:-1], self.routes.offsets[1:] - 1
         other = zone[self.routes.edges[np.where(self.backward[self.tree], first, last)]]
-        chance = np.zeros(len(self.routes))
+        chance, kind = np.zeros(len(self.routes)), self.temper[self.tree]
         for lean, size in zip(self.leans, self.sizes, strict=True):
-            chance += size * self._lean(lean, other)
-        weights = 1 / chance
+            drawn = 1.0 if lean.drivers is None else lean.drivers[kind] * len(lean.drivers)
+            chance += size * self._lean(lean, other) * drawn
+        weights = self.drivers[kind] / chance
         return replace(self, routes=replace(self.routes, weights=weights / weights.sum()))
+
+    def driven(self, drivers: Floats) -> Pool:
+        """Return the same routes with these shares of the kinds of drivers."""
+        return replace(self, drivers=drivers).weighed()
 
     def joined(self, later: Pool) -> Pool:
         """Return the routes of both pools, which have the same network and the same zones."""
@@ -142,7 +153,9 @@ class Pool:
             np.concatenate([self.tree, len(self.root) + later.tree]).astype(np.int32),
             np.concatenate([self.root, later.root]),
             np.concatenate([self.backward, later.backward]),
+            np.concatenate([self.temper, later.temper]),
             np.concatenate([self.fair, later.fair]),
+            self.drivers,
             self.leans + later.leans,
             self.sizes + later.sizes,
         )

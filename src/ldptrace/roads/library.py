@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core import ragged
-from ldptrace.core.arrays import Floats, Ints32
+from ldptrace.core.arrays import Floats, Ints, Ints32
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.errors import InputError
@@ -39,6 +39,8 @@ TURN_COSTS, NOISES = (0.0, 1.0, 2.0), (0.15, 0.5)
 _PER_TREE, _MOST_PER_TREE, _WORK = 150, 1000, 2e8
 # Least number of trees of a small library, and of routes of each: a few trees would stand in few places.
 _TREES, _FEWEST_PER_TREE = 400, 10
+# Multiples of this number are spread evenly between whole numbers.
+_GOLDEN = (math.sqrt(5) - 1) / 2
 # Trees that share one buffer in memory.
 _BATCH = 8
 
@@ -84,8 +86,8 @@ class Library:
     ) -> Pool:
         """Do the same as `draw`, and return everything that is needed to join the routes with other libraries."""
         graph, side = TurnGraph.of(roads), side_of(roads)
-        graphs = [(graph.priced(price), graph.reversed.priced(price)) for price in self.turn_costs]
-        tempers = [(pair, noise) for pair in graphs for noise in self.noises]
+        tempers = self._tempers(graph)
+        kind_of = self._kinds_of(lean.drivers)
         near = _along_a_curve(roads)
         roots = [_Roots.of(near, zones[lean.zone]) for zones in (lean.starts, lean.ends)]
         trees = self._trees(graph.edges)
@@ -99,7 +101,7 @@ class Library:
             for number in range(start, stop):
                 place, kind = divmod(number, kinds)
                 reach, backward = divmod(kind, 2)
-                walked, noise = tempers[place % len(tempers)]
+                walked, noise = tempers[kind_of(place)]
                 # Trees of one kind stand all over the map, each in its own part of it.
                 part = (place, (trees - kind - 1) // kinds + 1)
                 law = _Law(self.reaches[reach] * side, lean, bool(backward))
@@ -130,10 +132,72 @@ class Library:
             np.repeat(np.arange(trees, dtype=np.int32), sizes),
             lean.zone[list(trunks)],
             np.arange(trees) % 2 == 1,
+            np.array([kind_of(number // kinds) for number in range(trees)]),
             np.array(fair),
+            np.full(len(tempers), 1 / len(tempers)),
             (lean,),
             (len(many),),
         ).weighed()
+
+    @property
+    def kinds(self) -> tuple[tuple[float, float], ...]:
+        """The kinds of drivers: the cost of turns and the size of the random changes of street costs of each."""
+        return tuple((price, noise) for price in self.turn_costs for noise in self.noises)
+
+    def alternatives(self, pool: Pool, picked: Ints, rng: np.random.Generator) -> list[Routes]:
+        """Return the routes of all kinds of drivers between the ends of the `picked` routes of a pool, kind by kind.
+
+        The kinds differ in nothing else, so few routes show how their trips differ.
+        """
+        routes = pool.routes
+        graph = TurnGraph.of(routes.roads)
+        tempers, streets = self._tempers(graph), int(graph.streets.max()) + 1
+        numbers, offsets = np.unique(pool.tree[picked], return_index=True)
+        if (np.diff(pool.tree[picked]) < 0).any():
+            raise ValueError("routes must be picked in order of their trees")
+        offsets = np.append(offsets, len(picked))
+        first, last = routes.offsets[:-1], routes.offsets[1:] - 1
+        sources = rng.spawn(len(numbers))
+
+        def grown(_: int, start: int, stop: int) -> list[list[tuple[Ints32, Ints]]]:
+            tree, parts = Tree(graph.edges), []
+            for number in range(start, stop):
+                own, backward = (
+                    picked[offsets[number] : offsets[number + 1]],
+                    bool(pool.backward[numbers[number]]),
+                )
+                roots, leaves = (last, first) if backward else (first, last)
+                chance, found = sources[number].standard_normal(streets), []
+                for walked, noise in tempers:
+                    felt = graph.cost * np.exp(noise * chance)[graph.streets]
+                    tree.grow(walked[backward], felt, int(routes.edges[roots[own[0]]]))
+                    found.append(tree.ways(routes.edges[leaves[own]], backward))
+                parts.append(found)
+            return parts
+
+        parts = [part for batch in map_chunks(grown, len(numbers), _BATCH) for part in batch]
+        found = []
+        for kind in range(len(tempers)):
+            edges, sizes = (
+                np.concatenate(column) for column in zip(*(part[kind] for part in parts), strict=True)
+            )
+            offset = ragged.offsets_of(sizes)
+            same = np.ones(len(picked)) / len(picked)
+            found.append(Routes(routes.roads, edges, offset, routes.begin[picked], routes.end[picked], same))
+        return found
+
+    def _tempers(self, graph: TurnGraph) -> list[tuple[tuple[TurnGraph, TurnGraph], float]]:
+        """Return the graph of each kind of drivers, forward and backward, and the size of its random changes."""
+        graphs = {price: (graph.priced(price), graph.reversed.priced(price)) for price in self.turn_costs}
+        return [(graphs[price], noise) for price, noise in self.kinds]
+
+    def _kinds_of(self, shares: Floats | None) -> Callable[[int], int]:
+        """Return the kind of driver of the trees of each part of the map: kinds have these shares everywhere."""
+        many = len(self.kinds)
+        if shares is None or (shares == shares[0]).all():
+            return lambda place: place % many
+        running = np.cumsum(shares / shares.sum())
+        return lambda place: min(int(np.searchsorted(running, (place + 0.5) * _GOLDEN % 1.0)), many - 1)
 
     def _trees(self, edges: int) -> int:
         """Return the number of trees, limited by the time that they take."""

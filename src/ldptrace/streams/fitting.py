@@ -17,10 +17,11 @@ from ldptrace.models.fit import Fit
 from ldptrace.models.observation import Match, Observation
 from ldptrace.models.path.model import PathFit, PathModel, fit_paths
 from ldptrace.models.prior import Prior
-from ldptrace.models.routes.fitted import Cut, Fitted, coverage_of, searched, within
+from ldptrace.models.routes.fitted import Cut, Fitted, coverage_of, within
 from ldptrace.models.routes.free import FreePaths, Split
 from ldptrace.models.routes.model import RouteModel
 from ldptrace.models.routes.options import StreetOptions
+from ldptrace.models.routes.search import searched
 from ldptrace.protocol.plan import Plan
 from ldptrace.roads.library import Library
 from ldptrace.roads.network import RoadNetwork
@@ -107,7 +108,8 @@ class RouteRefit(Refit):
         if isinstance(self.public, RoadNetwork) and due:
             self._searched = sum(known >= least for least in SEARCHES)
             library = self._options.library or Library(ROUTES)
-            self._fitted, self._alone = searched(self.public, library, estimates, others, self._rng, _quiet)
+            search = searched(self.public, library, estimates, others, self._rng, _quiet)
+            self._fitted, self._alone = search.fitted, search.alone
         elif self._fitted is None or not {seen.name for seen in others} <= set(self._fitted.fit.expected):
             self._first(estimates, others)
         else:

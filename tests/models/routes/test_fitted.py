@@ -11,7 +11,8 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FitWarning
 from ldptrace.models.path.model import observed
-from ldptrace.models.routes.fitted import SMALL, Cut, Fitted, parts_of, searched
+from ldptrace.models.routes.fitted import Cut, Fitted
+from ldptrace.models.routes.search import SMALL, parts_of, searched
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.roads.leaning import zones_of
@@ -61,9 +62,11 @@ def test_a_search_finds_what_is_odd_and_keeps_all_it_drew(estimates: Estimates) 
     seen, told = observed(estimates), []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)
-        fitted, alone = searched(
-            ROADS, Library(routes=6000), estimates, seen, np.random.default_rng(2), told.append
-        )
+        search = searched(ROADS, Library(routes=6000), estimates, seen, np.random.default_rng(2), told.append)
+    fitted, alone = search.fitted, search.alone
+    # On few cells kinds of drivers are assumed.
+    assert not search.drivers.clear
+    assert search.drivers.odds == 0
     assert len(fitted.routes) == len(fitted.weights) == len(fitted.strides.kind) == 6000
     assert told == sorted(told)
     assert told[-1] == 1.0

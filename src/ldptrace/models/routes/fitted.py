@@ -1,19 +1,15 @@
-"""A library of routes with weights fitted to the answers, and the search for such a library.
-
-The search draws several small libraries. Each follows the fit of all routes drawn so far, and all routes are then
-weighted as one library. So the result does not depend on the randomness of one library, and no drawn route is lost.
-"""
+"""A library of routes with weights fitted to the answers."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.core.arrays import Floats, Ints
+from ldptrace.core.arrays import Floats
 from ldptrace.core.paths import CellPaths
 from ldptrace.curator.estimates import Estimates
 from ldptrace.models.fit import Fit, fit_potentials
@@ -22,13 +18,11 @@ from ldptrace.models.pairs import districts_in
 from ldptrace.models.path.model import longest
 from ldptrace.models.prior import Prior
 from ldptrace.models.replicates import redrawn
-from ldptrace.models.routes.ends import GATE, Ends, kinds_of, places_of, standing_out
+from ldptrace.models.routes.ends import Ends, places_of, standing_out
 from ldptrace.models.routes.strides import Strides
 from ldptrace.models.routes.weighting import Weighting, route_prior
 from ldptrace.protocol.grid import Grid
 from ldptrace.roads.coverage import Coverage, in_pieces
-from ldptrace.roads.leaning import Lean, Pool, Zones
-from ldptrace.roads.library import ROUTES, Library
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.routes import Routes
 
@@ -36,14 +30,6 @@ LOG = logging.getLogger(__name__)
 
 # Variance that the library adds to an answer, over that of its noise: more than this, and the fit allows for it.
 CRUDE = 100.0
-# Shares of the routes that are drawn one after the other: the first say where to look, the last follow what was found.
-SHARES = (1, 1, 2, 2, 2, 4)
-# A library of fewer routes is drawn in fewer parts.
-SMALL, SMALL_SHARES = 100_000, (1, 1, 2)
-# Routes of a library for the fewest users.
-FEWEST = 50_000
-# From this library's fit on places may stand out: the first fit is too crude to say which.
-_SETTLED = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,43 +122,6 @@ class Fitted:
         return tuple(Match.of(seen, self.fit.with_trip * expected[seen.name]) for seen in observations)
 
 
-def searched(
-    roads: RoadNetwork,
-    drawing: Library,
-    estimates: Estimates,
-    observations: list[Observation],
-    rng: np.random.Generator,
-    tell: Callable[[float], None],
-) -> tuple[Fitted, tuple[Match, ...]]:
-    """Search for a library. Return the fit of all drawn routes, and how well the map alone matches the answers."""
-    grid = estimates.plan.grid
-    zones = Zones.of(roads, grid, places_of(grid), kinds_of(roads) == GATE)
-    until = parts_of(drawing.routes)
-
-    def draw(number: int, lean: Lean) -> tuple[Pool, Cut]:
-        """Draw a part of the library, with the starts and ends that `lean` prefers, and its cell paths."""
-        done, goal = until[number : number + 2]
-        progress = _part(tell, done / until[-1], goal / until[-1])
-        pool = replace(drawing, routes=int(goal - done)).pool(roads, rng, lean, progress)
-        return pool, Cut.of(pool.routes, grid, rng)
-
-    pool, cut = draw(0, Lean.even(zones))
-    fitted = Fitted.of(pool.routes, cut, estimates, observations)
-    alone = fitted.map_alone(observations)
-    for number in range(1, len(until) - 1):
-        later, cut_later = draw(number, Lean.towards(fitted.routes, fitted.weights, zones))
-        pool, cut = pool.joined(later), cut.joined(cut_later)
-        scales = fitted.scales() if number >= _SETTLED else None
-        fitted = Fitted.of(pool.routes, cut, estimates, observations, fitted, scales)
-    return fitted, alone
-
-
-def usual_routes(observations: Sequence[Observation]) -> int:
-    """Return the number of routes of a library: ten for each user, between a minimum and a maximum. Then the random
-    error of the library is smaller than the noise of the reports."""
-    return min(max(10 * sum(seen.users for seen in observations), FEWEST), ROUTES)
-
-
 def within(roads: RoadNetwork, grid: Grid, crs: str | None) -> RoadNetwork:
     """Return the largest connected part of a network in the bounds of a grid, cut into short edges.
 
@@ -191,21 +140,6 @@ def coverage_of(roads: RoadNetwork, grid: Grid) -> Coverage:
     found = Coverage.of(roads, grid)
     LOG.info("%s: %s", roads.name, found.line[0].lower() + found.line[1:])
     return found
-
-
-def parts_of(routes: int) -> Ints:
-    """Return the number of routes that have been drawn after each part of the search, from 0 to all.
-
-    >>> parts_of(300_000).tolist(), parts_of(10).tolist()
-    ([0, 25000, 50000, 100000, 150000, 200000, 300000], [0, 2, 5, 10])
-    """
-    shares = SHARES if routes >= SMALL else SMALL_SHARES
-    return np.unique(np.append(0, routes * np.cumsum(shares) // sum(shares)))
-
-
-def _part(tell: Callable[[float], None], start: float, goal: float) -> Callable[[float], None]:
-    """Turn the progress of a part of the work into the progress of all work."""
-    return lambda share: tell(start + (goal - start) * share)
 
 
 def _excess(allowed: Sequence[Observation], observations: Sequence[Observation]) -> float:

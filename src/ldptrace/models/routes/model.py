@@ -35,9 +35,11 @@ from ldptrace.models.path.model import PathModel, observed
 from ldptrace.models.replicates import normal
 from ldptrace.models.routes import files
 from ldptrace.models.routes.answers import ANSWERS
-from ldptrace.models.routes.fitted import Cut, Fitted, coverage_of, searched, usual_routes, within
+from ldptrace.models.routes.drivers import Drivers
+from ldptrace.models.routes.fitted import Cut, Fitted, coverage_of, within
 from ldptrace.models.routes.free import FreePaths, Split, drawn
 from ldptrace.models.routes.options import StreetOptions
+from ldptrace.models.routes.search import searched, usual_routes
 from ldptrace.models.routes.strides import Strides
 from ldptrace.models.routes.weighting import FINE, Weighting
 from ldptrace.protocol.grid import Grid
@@ -89,6 +91,8 @@ class RouteModel(MobilityModel):
     elsewhere: float = 0.0
     # Lengths of the edges as time passes on them, where speeds are not known; None: their own lengths.
     felt: Floats | None = None
+    # What the answers say of the kinds of drivers; None if the routes are not drawn from a map.
+    drivers: Drivers | None = None
 
     kind: ClassVar[str] = "route"
     questions: ClassVar[tuple[str, ...]] = tuple(ANSWERS)
@@ -120,14 +124,17 @@ class RouteModel(MobilityModel):
             split = free.split(coverage.bare, observations, *rng.spawn(1))
         if roads is not None:
             drawing = options.library or Library(routes=usual_routes(observations))
-            fitted, alone = searched(roads, drawing, estimates, split.others, rng, progress or _quiet)
+            search = searched(roads, drawing, estimates, split.others, rng, progress or _quiet)
+            fitted, alone, drivers = search.fitted, search.alone, search.drivers
         else:
             assert isinstance(public, Routes)
             fitted = Fitted.of(public, Cut.of(public, grid, rng), estimates, split.others)
-            alone = fitted.map_alone(split.others)
+            alone, drivers = fitted.map_alone(split.others), None
         model = RouteModel.of_fitted(fitted, split.others, estimates.plan, alone)
         felt = None if roads is None or roads.seconds is not None else felt_lengths(roads)
-        model = replace(model, draws=fitted.replicates(split.others), coverage=coverage, felt=felt)
+        model = replace(
+            model, draws=fitted.replicates(split.others), coverage=coverage, felt=felt, drivers=drivers
+        )
         if free is not None:
             model = model.leaving(free, fitted, split)
         _warn(model, fitted.fit)
@@ -310,6 +317,7 @@ class RouteModel(MobilityModel):
         ]
         lines += [] if self.coverage is None else [self.coverage.line]
         lines += self.street_lines
+        lines += [] if self.drivers is None else self.drivers.lines
         if self.off_streets > 0:
             lines += ["Fitted streets without paths:", *match_table(self.on_streets)]
             lines += ["Fitted streets and paths together:"]
@@ -351,6 +359,7 @@ class RouteModel(MobilityModel):
             "elsewhere": self.elsewhere,
             "coverage": None if self.coverage is None else self.coverage.document(),
             "without_trip": self.share_document,
+            "drivers": None if self.drivers is None else self.drivers.document(),
             "paths": None,
         }
         arrays["stride"] = self.strides.kind[kept]
@@ -390,6 +399,7 @@ class RouteModel(MobilityModel):
             *(grid, routes, strides, matches, on_streets, scales, share, paths, plan, alone, absent),
             *(files.draws_restored(arrays, len(routes)), coverage, elsewhere),
             felt=files.felt_restored(arrays, routes.roads.edges),
+            drivers=Drivers.restored(header.get("drivers")),
         )
 
 

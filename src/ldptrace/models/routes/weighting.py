@@ -112,6 +112,11 @@ class Weighting:
         weights = self.mass * np.exp(exponents - exponents[self.mass > 0].max())
         return weights / weights.sum()
 
+    @property
+    def mass_now(self) -> float:
+        """The sum of b exp(x . F) over all routes."""
+        return float(self.mass @ np.exp(self._exponents(self.potentials)))
+
     def _exponents(self, potentials: Floats) -> Floats:
         """Return x . F of each route, group by group."""
         common = self.features.shape[1]
@@ -185,6 +190,17 @@ class Weighting:
             asked[within, number] = 1
         totals = table @ asked
         return np.maximum(items, 0.0), (((totals - self.shares @ totals) ** 2).T @ squares).tolist()
+
+    def scatter(self, values: Floats, trees: Ints32) -> Floats:
+        """Return the covariance of sums of the expected answers, each item times its `values` (a row for each sum), if
+        other trees of routes had been drawn. `trees` has the tree of each route, in the order in which they were given.
+        """
+        sums = self.table @ values.T
+        parts = self._by_group[:, None] * (sums - self.shares @ sums)[self.group]
+        of_tree = csr_array((np.ones(len(trees)), (trees[self.order], np.arange(len(trees)))))
+        found = of_tree @ parts
+        covariance: Floats = found.T @ found
+        return covariance
 
     def jacobian(self, capacities: Mapping[str, int]) -> tuple[dict[str, Floats], dict[str, Floats]]:
         """Return the derivatives of the expected answers. Repeated items need no correction, because the tables include
