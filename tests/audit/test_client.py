@@ -103,8 +103,9 @@ def test_each_question_is_asked_alone() -> None:
 
 
 def test_people_of_a_standing_plan_have_an_answer(tmp_path: Path) -> None:
-    for recent in (604_800, 86_400):
-        plan = WEEK.changed(standing=Standing.of(604_800, epsilon=1, recent=recent))
+    later = 4_000_000_000
+    for recent, start in ((604_800, 0), (86_400, 0), (604_800, later)):
+        plan = WEEK.changed(standing=Standing.of(604_800, epsilon=1, recent=recent, start=start))
         line = asking(plan, [[(0.5, 0.5)]])
         report = OwnDevice(tmp_path).ask(line)["report"]
         read_report(bytes.fromhex(report), plan, 0)

@@ -89,16 +89,19 @@ def alone(plan: Plan, number: int, group: int) -> Plan:
 
 
 def asking(plan: Plan, trips: Sequence[Points]) -> Json:
-    """Return the line that asks somebody with these trips, who took part long enough for a window to end."""
-    now, standing = time.time(), plan.standing
-    line: Json = {"plan": plan.to_json(), "limit": "20", "now": now}
+    """Return the line that asks somebody with these trips, who took part long enough for a window to end. A plan that
+    begins later is asked then."""
+    standing = plan.standing
+    line: Json = {"plan": plan.to_json(), "limit": "20"}
     if standing is None:
-        return line | {"trips": trip_lines(trips)}
+        return line | {"now": time.time(), "trips": trip_lines(trips)}
+    now = max(time.time(), standing.start + 4.0 * standing.every)
     step = 0.9 * standing.recent
     copies = min(int((standing.every + standing.recent) / step) + 1, COPIES)
     kept = [points for points in trips[:1] for _ in range(copies)]
     arrivals = [now - 1 - step * k for k in range(len(kept))]
-    return line | {"accepted": now - 3 * standing.every, "trips": trip_lines(kept, arrivals)}
+    accepted = now - 3 * standing.every
+    return line | {"now": now, "accepted": accepted, "trips": trip_lines(kept, arrivals)}
 
 
 @dataclass
