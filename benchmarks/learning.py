@@ -145,8 +145,8 @@ class Place:
 class Kept:
     """Results by case and seed, one line each of a file."""
 
-    def __init__(self, file: Path, folder: Path | None, *, map: bool = True) -> None:
-        self.file, self.folder, self.map = file, folder, map
+    def __init__(self, file: Path, folder: Path | None, *, on_map: bool = True) -> None:
+        self.file, self.folder, self.on_map = file, folder, on_map
         file.parent.mkdir(parents=True, exist_ok=True)
         lines = file.read_text().splitlines() if file.exists() else []
         self.found = {(Case(**line["case"]), line["seed"]): line["scores"] for line in map(json.loads, lines)}
@@ -164,7 +164,7 @@ class Kept:
         return {name: [each[name] for each in rows] for name in rows[0]}
 
     def chosen(self, cases: Iterable[Case]) -> list[Case]:
-        return [case for case in cases if self.map or not case.map]
+        return [case for case in cases if self.on_map or not case.map]
 
     def table(self, cases: Iterable[Case], repeats: int) -> dict[Case, Scores]:
         """Print one line for each case, with a header where the place changes."""
@@ -305,7 +305,7 @@ def main() -> None:
     parser.add_argument("--pictures", type=Path, default=Path("docs/images"))
     given = parser.parse_args()
     warnings.simplefilter("ignore", FitWarning)
-    kept = Kept(given.out / "learning.jsonl", given.data, map=not given.no_map)
+    kept = Kept(given.out / "learning.jsonl", given.data, on_map=not given.no_map)
     for name in given.tables:
         if name == "draw":
             draw(kept, given.pictures)
