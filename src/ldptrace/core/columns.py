@@ -152,7 +152,7 @@ def find_columns(names: Sequence[str], given: Names | None = None) -> Columns:
             found = replace(found, crs=WGS84, cell=name)
     if found.placing <= {x, y, t, None} and (x is None or y is None):
         missing = " and ".join(
-            f"{axis} ({', '.join((*planar, *geographic))})"
+            f"{axis} ({', '.join((planar[0], *geographic[:3]))}, ...)"
             for axis, found, planar, geographic in zip("xy", (x, y), PLANAR, GEOGRAPHIC, strict=True)
             if found is None and first((*planar, *geographic)) is None
         )

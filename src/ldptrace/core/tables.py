@@ -351,7 +351,8 @@ def _constant(
                 notes.append(f"column {name} repeats in runs: does it name trips? (--id {name})")
         varying.append(name)
     if varying:
-        notes.append(f"columns omitted, because they change within a trajectory: {', '.join(varying)}")
+        listed = ", ".join(name or "(no name)" for name in varying)
+        notes.append(f"columns omitted, because they change within a trajectory: {listed}")
     return same
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from ldptrace.core.arrays import Flags, Floats
-from ldptrace.core.values import NUMBER, is_list, is_number, is_text, numbers_of, pc
+from ldptrace.core.values import DECIMAL_COMMA, NUMBER, is_list, is_number, is_text, numbers_of, pc
 from ldptrace.errors import InputError, NothingUsable
 
 DAY = 86_400.0
@@ -290,6 +290,8 @@ def _of_texts(column: pa.ChunkedArray, month_first: bool) -> _Clocks:
         # Most columns have one form.
         with suppress(pa.ArrowInvalid):
             return _marked(_ticks(column.cast(kind)), zone_known)
+    for form, other in ((DECIMAL_COMMA, r"\1.\2"), (r"(:\d{2}(?:\.\d+)?) ?(?:UTC|GMT)$", r"\1Z")):
+        column = pc.replace_substring_regex(column, form, other)
     reader = _Reader(column)
     reader.numbers()
     reader.take(CLOCK, _of_clocks)

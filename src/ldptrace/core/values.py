@@ -94,7 +94,7 @@ def numbers_of(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
     return np.from_dlpack(column)
 
 
-DECIMAL_COMMA = r"^\s*[+-]?\d+,\d+\s*$"
+DECIMAL_COMMA = r"^\s*([+-]?\d+),(\d+)\s*$"
 
 
 def is_list(kind: pa.DataType) -> bool:

@@ -236,7 +236,9 @@ def naming(path: Path) -> Iterator[None]:
         yield
     except InputError as error:
         raise type(error)(f"{path}: {' '.join(str(error).split())}") from None
-    except (pa.ArrowException, UnicodeDecodeError, EOFError, zlib.error, OSError) as error:
+    except UnicodeDecodeError:
+        raise FormatError(f"{path}: cannot be read: its bytes are no text") from None
+    except (pa.ArrowException, EOFError, zlib.error, OSError) as error:
         # Without a number the complaint is not the system's but that of a reader about the content.
         kind = InputError if isinstance(error, OSError) and error.errno else FormatError
         reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
@@ -251,6 +253,12 @@ def each(read: Callable[[Path, Reading], Parsed]) -> Callable[[Sequence[Path], R
         for path in paths:
             with naming(path):
                 parts.append(read(path, reading))
+        systems = {part.trajectories.crs or "none" for part in parts}
+        if len(systems) > 1:
+            named = ", ".join(sorted(systems))
+            raise InputError(
+                f"{paths[0].parent}: its files name different coordinate systems ({named}), so they are no single set"
+            )
         return parts[0] if len(parts) == 1 else Parsed.concat(parts)
 
     return read_all

@@ -22,6 +22,7 @@ from ldptrace.core.columns import find_columns
 from ldptrace.core.crs import WGS84
 from ldptrace.core.reading import Names, Reading
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.core.values import pc
 from ldptrace.core.words import total
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io import porto
@@ -29,6 +30,8 @@ from ldptrace.io.account import Parsed, each, of_table
 from ldptrace.io.text import WESTERN, encoding_of, output, read_head
 
 BLOCK_BYTES = 1 << 23
+# Whole numbers below are exact as doubles.
+EXACT = 2.0**53
 
 
 def read_file(path: Path, reading: Reading) -> Parsed:
@@ -68,13 +71,17 @@ class Text:
     schema: pa.Schema | None = None
     rows: int = 0
     broken: Mapping[str, int] = field(default_factory=dict)
+    # Whether there is nothing but the names, without an end of their line.
+    bare: bool = False
 
     @staticmethod
     def of(path: Path, given: Names | None = None) -> Text:
         """Look at the first line of a file."""
         head = read_head(path)
         encoding = encoding_of(head)
-        line = re.split(r"\r?\n", head.decode(encoding, errors="replace").lstrip("\ufeff"), maxsplit=1)[0]
+        line, *rest = re.split(
+            r"\r\n|\n|\r", head.decode(encoding, errors="replace").lstrip("\ufeff"), maxsplit=1
+        )
         if not line.strip() or "\0" in line:
             raise FormatError("line 1 is not a line of column names")
         delimiter = max(",;\t|", key=line.count)
@@ -83,7 +90,7 @@ class Text:
             raise FormatError(
                 "line 1 holds numbers; a line with the names of the columns is needed, such as traj_id,x,y,t"
             )
-        return Text(path, names, delimiter, encoding, given)
+        return Text(path, names, delimiter, encoding, given, bare=not rest)
 
     @property
     def is_porto(self) -> bool:
@@ -93,15 +100,34 @@ class Text:
     def whole(self) -> tuple[pa.Table, Mapping[str, int]]:
         """Return all rows as one table, and how many have a wrong number of columns."""
         try:
-            table = pacsv.read_csv(
-                self.path, self._options(True), pacsv.ParseOptions(delimiter=self.delimiter)
-            )
+            table = self._read({})
             if not any(pa.types.is_binary(kind) for kind in table.schema.types):
-                return table, {}
+                inexact = self._inexact(table)
+                return (self._read(inexact) if inexact else table), {}
         except pa.ArrowInvalid:
             pass
         text = self.settled()
         return pa.concat_tables(text.tables()), text.broken
+
+    def _read(self, kinds: dict[str, pa.DataType]) -> pa.Table:
+        return pacsv.read_csv(
+            self.path,
+            self._options(True),
+            pacsv.ParseOptions(delimiter=self.delimiter),
+            pacsv.ConvertOptions(column_types=kinds),
+        )
+
+    def _inexact(self, table: pa.Table) -> dict[str, pa.DataType]:
+        """Return the columns of ids and users whose numbers are too large to be told apart: they must be texts."""
+        columns = find_columns(self.names, self.given)
+        named = {columns.id, columns.user} & set(table.column_names)
+        return {
+            name: pa.string()
+            for name in named
+            if name is not None
+            and pa.types.is_floating(table[name].type)
+            and (pc.max(pc.abs(table[name])).as_py() or 0) >= EXACT
+        }
 
     def settled(self) -> Text:
         """Decide the encoding and the types of the columns by reading all rows, because a table that was given away
@@ -110,7 +136,7 @@ class Text:
         Columns whose first block does not tell their type are texts.
         """
         columns = find_columns(self.names, self.given)
-        numbers = {columns.x, columns.y, columns.t}
+        numbers, names = {columns.x, columns.y, columns.t}, {columns.id, columns.user}
         for encoding in dict.fromkeys((self.encoding, WESTERN)):
             text = replace(self, encoding=encoding)
             try:
@@ -123,7 +149,9 @@ class Text:
                 column.with_type(pa.float64())
                 if pa.types.is_integer(column.type) and column.name in numbers
                 else column.with_type(pa.string())
-                if pa.types.is_null(column.type) or pa.types.is_binary(column.type)
+                if pa.types.is_null(column.type)
+                or pa.types.is_binary(column.type)
+                or (pa.types.is_floating(column.type) and column.name in names)
                 else column
                 for column in shown
             ]
@@ -143,6 +171,8 @@ class Text:
                     )
                 found = total([{"rows with a wrong number of columns": len(broken)}])
                 return replace(text, rows=rows + len(broken), broken=found)
+        if self.bare:
+            raise NothingUsable("there are no trajectories in it")
         raise FormatError("the rows cannot be read as a table")
 
     def tables(self) -> Iterator[pa.Table]:

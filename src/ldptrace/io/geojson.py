@@ -211,6 +211,10 @@ def _features(document: Json) -> list[Json]:
         return [{"geometry": document}]
     if kind in {"Point", "MultiPoint", "Polygon", "MultiPolygon", "GeometryCollection"}:
         raise NothingUsable(f"there are no lines in it, only: features whose geometry is {kind}")
+    if isinstance(document, list):
+        raise FormatError(
+            "this is a list; objects are read if each is a line of its own, with --format jsonl"
+        )
     raise FormatError("expected a GeoJSON FeatureCollection, Feature, LineString or MultiLineString")
 
 

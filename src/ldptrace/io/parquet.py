@@ -102,7 +102,7 @@ def schema_of(path: Path) -> pa.Schema:
         with _feather(path) as reader:
             return reader.schema
     except pa.ArrowInvalid:
-        raise FormatError("this is not a Parquet or a Feather file") from None
+        raise FormatError("this is not a Parquet or a Feather file, or its end is missing") from None
 
 
 def size(path: Path) -> tuple[int, int]:
