@@ -48,7 +48,12 @@ def test_zones_are_darker_where_more_trips_begin() -> None:
     assert shades == ["fill-opacity:0.280", "fill-opacity:0.880", "fill-opacity:0.880"]
     same = {name: name for name in ("A1", "A2", "B1", "B2")}
     squares = parsed(zone_map(Squares((0, 0, 1, 1), 2), same, dict.fromkeys(same, 0.0), "squares"))
-    assert [part.text for part in squares if part.tag == "text"] == ["A1", "A2", "B1", "B2"]
+    assert ["".join(part.itertext()) for part in squares if part.tag == "text"] == ["A1", "A2", "B1", "B2"]
+    # A long name stands in lines of at most 16 letters.
+    long = {name: name if name == "a" else "Foz do Douro e Nevogilde" for name in ("a", "<b>")}
+    named = parsed(zone_map(Polygons("z", ("a", "<b>"), shapes), long, begin, "zones"))
+    lines = [[line.text for line in part] for part in named if part.tag == "text"]
+    assert lines == [["a"], *[["Foz do Douro e", "Nevogilde"]] * 2]
     assert zone_map(H3(8), {}, {}, "hexagons") is None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
@@ -18,8 +19,9 @@ LEFT, BOTTOM, TOP = 52.0, 34.0, 12.0
 MAP = 640.0
 # The widest line of a street, in pixels, and how many streets are drawn at the most.
 WIDEST, DRAWN = 6.0, 6000
-# Up to so many zones all have their names on the map.
+# Up to so many zones all have their names on the map; letters of a line of a name.
 ALL_NAMED = 30
+ACROSS = 16
 
 
 def bars(found: Bars, label: str, *, every: int = 1, share: float) -> Markup:
@@ -83,10 +85,13 @@ def zone_map(
         if name in shown or len(names) <= ALL_NAMED:
             middle = [np.array([(axis.min() + axis.max()) / 2]) for axis in (ring_x, ring_y)]
             cx, cy = frame.points(*middle).split(",")
-            parts.append(
-                f'<text class="zone-name" x="{cx}" y="{cy}" text-anchor="middle">'
-                f"{escape(names.get(name, name))}</text>"
+            # Long names stand in several lines, so that they stay within their zone.
+            lines = textwrap.wrap(names.get(name, name), ACROSS, break_long_words=False) or [""]
+            said = "".join(
+                f'<tspan x="{cx}" dy="{(1 - len(lines)) / 2 if line == 0 else 1:g}em">{escape(text)}</tspan>'
+                for line, text in enumerate(lines)
             )
+            parts.append(f'<text class="zone-name" y="{cy}" text-anchor="middle">{said}</text>')
     return _svg(MAP, frame.height, parts, label)
 
 
