@@ -36,6 +36,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from benchmarks.server import PLAN, Link, drawn, memory, processor, waiting
 from ldptrace.curator.opening import CuratorKey
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.reports import REPORTS_TYPE, SEALED_TYPE
 from ldptrace.protocol.seals import Schedule, bound_info
 from ldptrace.protocol.shuffled import Shuffled
 from ldptrace.server import campaigns
@@ -43,7 +44,7 @@ from ldptrace.server.storage import open_database
 from ldptrace.server.tokens import create_token
 from ldptrace.shuffler.served import NO_WINDOW, Served
 from ldptrace.shuffler.store import SENT, Sealed, Store
-from ldptrace.web.answers import BATCH_TYPE, REPORTS_TYPE, SEALED_TYPE
+from ldptrace.web.answers import BATCH_TYPE
 
 # Devices that wait for an acknowledgement at once; each connection sends one report after the other.
 CONNECTIONS = 256

@@ -27,6 +27,7 @@ from starlette.types import Message
 
 from ldptrace.curator.opening import CuratorKey
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.reports import SEALED_TYPE
 from ldptrace.protocol.standing import Standing
 from ldptrace.server import campaigns
 from ldptrace.server.batches import Label, count_batch, note_deleted
@@ -36,7 +37,7 @@ from ldptrace.shuffler.app import create_app
 from ldptrace.shuffler.sender import Request
 from ldptrace.shuffler.store import DELETED, FILE, FIXED, KNOWN, Store
 from ldptrace.shuffler.witness import PREFIX
-from ldptrace.web.answers import BATCH_TYPE, SEALED_TYPE
+from ldptrace.web.answers import BATCH_TYPE
 from ldptrace.web.intake import Intake
 from ldptrace.web.limits import Settings
 from ldptrace.web.problems import Refused, StorageUnavailable

@@ -21,6 +21,7 @@ from ldptrace.core.running import Mode, Running, UnitName
 from ldptrace.core.stages import Stages
 from ldptrace.core.times import zone_words
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.curator.facts import SINGLE
 from ldptrace.engines.base import Crowd, Draw, Made
 from ldptrace.engines.local import Memory
 from ldptrace.engines.opening import open_crowd
@@ -28,7 +29,7 @@ from ldptrace.errors import DataWarning, InputError, NoiseWarning, PrivacyWarnin
 from ldptrace.io.account import Account
 from ldptrace.io.files import refuse_unnamed_users
 from ldptrace.io.formats import for_writing
-from ldptrace.methods import DEFAULT, Job, Method, Synthesis
+from ldptrace.methods import Job, Method, Synthesis
 from ldptrace.methods.pilot import Pilot, run_pilot
 from ldptrace.methods.public import Public, refuse_same_file
 from ldptrace.methods.release import Release
@@ -153,7 +154,7 @@ def synthesize(
     bounds_from_data: bool = False,
     outside: Outside = CUT,
     grid: int | Literal["auto"] = "auto",
-    method: str = DEFAULT,
+    method: str = SINGLE,
     count: int | None = None,
     area: Any = None,
     roads: Any = None,

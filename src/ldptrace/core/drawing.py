@@ -13,7 +13,7 @@ from ldptrace.errors import InputError
 from ldptrace.options import option, settle
 
 OffStreets = Literal["auto", "never"]
-# The shortest interval in seconds.
+# The least time between two points of a synthetic trip, in seconds: file formats keep that much.
 SHORTEST = 1e-3
 
 

@@ -10,14 +10,13 @@ from numpy.typing import ArrayLike
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
+from ldptrace.core.drawing import SHORTEST
 from ldptrace.core.kernels import kernel
 from ldptrace.core.times import to_local
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.protocol.trips import LAST_CLOCK
 
-# Least time between two points of a synthetic trip, in seconds: file formats keep that much.
-SHORTEST = 0.001
 # Each end of a trip takes this part of its time besides that of the way, spread over about this part of the way: people
 # set off slowly, take side streets, look for a place to stop (docs/lab/streets.md, "Slow ends").
 AT_END, NEAR_END = 0.05, 0.05

@@ -28,11 +28,9 @@ from ldptrace.device.reporter import Reporter
 from ldptrace.device.storage import replace_file
 from ldptrace.errors import InputError, LdptraceError
 from ldptrace.protocol.problems import Problem
-from ldptrace.protocol.reports import Report
+from ldptrace.protocol.reports import ADMISSION, REPORTS_TYPE, SEALED_TYPE, Report
 from ldptrace.protocol.units import moment
 
-REPORTS_TYPE = "application/vnd.ldptrace.reports"
-SEALED_TYPE = "application/vnd.ldptrace.sealed"
 # Seconds until a server is given up.
 PATIENCE = 30.0
 # Bytes of a server's reason that are read.
@@ -221,7 +219,7 @@ def post(url: str, report: bytes, admission: str | None, kind: str = REPORTS_TYP
     if not re.match(r"https?://.", url):
         raise InputError(f"--url is the address of a campaign, https://host/v1/campaigns/NAME, got {url}")
     address = url if url.endswith("/reports") else url.rstrip("/") + "/reports"
-    headers = {"Content-Type": kind} | ({} if admission is None else {"Ldptrace-Admission": admission})
+    headers = {"Content-Type": kind} | ({} if admission is None else {ADMISSION: admission})
     request = urllib.request.Request(address, report, headers)
     try:
         with urllib.request.build_opener(_AsAnswered).open(request, timeout=PATIENCE) as answer:

@@ -17,7 +17,6 @@ METHODS = {
     "combtran": "paper",
     "noadapt": "paper",
 }
-DEFAULT = "single-report"
 
 
 def names() -> list[str]:
@@ -41,4 +40,4 @@ def method(name: str) -> Method:
     return found
 
 
-__all__ = ["DEFAULT", "METHODS", "Job", "Method", "Synthesis", "method", "names"]
+__all__ = ["METHODS", "Job", "Method", "Synthesis", "method", "names"]

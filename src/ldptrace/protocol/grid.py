@@ -10,8 +10,7 @@ from ldptrace.errors import InputError
 from ldptrace.protocol.lattice import axis_cell, axis_origin_and_step
 from ldptrace.protocol.limits import MAX_N
 from ldptrace.protocol.records import Record
-
-Bounds = tuple[float, float, float, float]
+from ldptrace.protocol.units import Bounds as Bounds
 
 
 def numbers(given: Iterable[float] | str) -> list[float]:

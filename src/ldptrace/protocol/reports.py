@@ -23,6 +23,11 @@ from ldptrace.protocol.problems import Problem, ReportRejected
 from ldptrace.protocol.records import Record
 from ldptrace.protocol.round import Ask, Round
 
+# Media types of a batch of reports and of a sealed report, and the header of requests with admission codes.
+REPORTS_TYPE = "application/vnd.ldptrace.reports"
+SEALED_TYPE = "application/vnd.ldptrace.sealed"
+ADMISSION = "Ldptrace-Admission"
+
 PLAN_BYTES = 16
 ID_BYTES = 16
 

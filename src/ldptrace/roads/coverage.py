@@ -11,8 +11,8 @@ from scipy.ndimage import binary_dilation
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Flags, Floats, Ints
-from ldptrace.protocol.grid import Grid
-from ldptrace.roads.network import Bounds, RoadNetwork
+from ldptrace.protocol.grid import Bounds, Grid
+from ldptrace.roads.network import RoadNetwork
 
 # Blocks along a side of the bounds: each has streets if one runs through it or through the next one.
 BLOCKS = 48

@@ -14,12 +14,12 @@ from ldptrace.core import ragged
 from ldptrace.core.arrays import Flags, Floats
 from ldptrace.core.crs import LocalPlane, is_geographic, transform
 from ldptrace.errors import InputError
+from ldptrace.protocol.grid import Bounds
 from ldptrace.roads.account import RoadAccount
 
 Nodes = NDArray[np.int32]
 Offsets = NDArray[np.int64]
 Classes = NDArray[np.int16]
-Bounds = tuple[float, float, float, float]
 
 FEWEST = 10  # nodes with which a map says anything about ways
 MOST = 0.8  # of the edges are in the largest part of a map in order

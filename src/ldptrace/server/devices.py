@@ -16,6 +16,7 @@ from ldptrace.options import decoded, option, settle
 from ldptrace.protocol.limits import MAX_BATCH
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import Problem
+from ldptrace.protocol.reports import ADMISSION, REPORTS_TYPE
 from ldptrace.protocol.words import asked_words
 from ldptrace.server import batches, views
 from ldptrace.server.batches import Label
@@ -30,7 +31,6 @@ from ldptrace.server.views import PublicCampaign
 from ldptrace.web.answers import (
     BATCH_TYPE,
     PLAN_TYPE,
-    REPORTS_TYPE,
     expect_type,
     problem_answer,
     read_body,
@@ -39,8 +39,6 @@ from ldptrace.web.answers import (
 from ldptrace.web.limits import MAX_HEAD
 from ldptrace.web.problems import BY_NUMBER, Refused, ServerProblem, not_found
 
-# Admission tokens, one for each report of the body, joined by commas.
-ADMISSION = "ldptrace-admission"
 # Tokens that fit into the head of a request.
 MOST_ADMISSIONS = MAX_HEAD // (ADMISSION_LETTERS + 1)
 # Campaigns in one answer; the rest follow after the last of them.
@@ -131,7 +129,7 @@ class Deleted:
     gives=Counted,
     parameters=(
         Parameter(
-            "Ldptrace-Admission",
+            ADMISSION,
             "header",
             "Admission codes separated by commas, one for each report, if the campaign requires them.",
             {"type": "string"},

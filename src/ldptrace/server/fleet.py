@@ -27,6 +27,7 @@ from ldptrace.device import Reporter
 from ldptrace.device.track import Point
 from ldptrace.errors import InputError, LdptraceError
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.reports import ADMISSION
 
 # Seconds until a connection, or an answer, is given up.
 PATIENCE = 30.0
@@ -204,7 +205,7 @@ class Playing:
             return ()
         sheet = self.sheets[device]
         code = next((code for code in sheet if code.startswith(f"{window}-")), None)
-        return (("Ldptrace-Admission", sheet[answer] if code is None else code),)
+        return ((ADMISSION, sheet[answer] if code is None else code),)
 
     def show(self, outcome: Outcome) -> None:
         if self.progress is not None:

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from ldptrace.protocol.limits import MAX_WINDOW
+from ldptrace.protocol.reports import ADMISSION, SEALED_TYPE
 from ldptrace.shuffler import pages
 from ldptrace.shuffler.sender import Put, put
 from ldptrace.shuffler.served import NO_WINDOW, Served
@@ -21,7 +22,6 @@ from ldptrace.shuffler.store import Entry, Sealed, Store
 from ldptrace.web.answers import (
     HEADERS,
     PLAN_TYPE,
-    SEALED_TYPE,
     JsonAnswer,
     expect_type,
     problem_answer,
@@ -31,7 +31,6 @@ from ldptrace.web.app import Endpoint, healthz, make_app
 from ldptrace.web.limits import Settings
 from ldptrace.web.problems import BY_NUMBER, not_found
 
-ADMISSION = "ldptrace-admission"
 # Everything here is public, and pages of other origins send to it, without credentials.
 OPEN_HEADERS = HEADERS | {
     "access-control-allow-origin": "*",
@@ -39,7 +38,7 @@ OPEN_HEADERS = HEADERS | {
 }
 PREFLIGHT = {
     "access-control-allow-methods": "GET, POST",
-    "access-control-allow-headers": f"content-type, {ADMISSION}",
+    "access-control-allow-headers": f"content-type, {ADMISSION.lower()}",
     "access-control-max-age": "86400",
 }
 

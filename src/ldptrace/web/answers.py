@@ -16,8 +16,6 @@ from ldptrace.web.limits import Arriving
 from ldptrace.web.problems import AnyProblem, Refused, ServerProblem, bad_request, document
 
 PLAN_TYPE = "application/vnd.ldptrace.plan+json"
-REPORTS_TYPE = "application/vnd.ldptrace.reports"
-SEALED_TYPE = "application/vnd.ldptrace.sealed"
 BATCH_TYPE = "application/vnd.ldptrace.batch"
 TALLY_TYPE = "application/vnd.ldptrace.tally+json"
 PROBLEM_TYPE = "application/problem+json"

@@ -14,6 +14,7 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FitWarning, InputError, NoiseWarning, PrivacyWarning
 from ldptrace.evaluation.attacks import KAPPAS, Outlier, Reidentification, Resilience, uniform_walks
+from ldptrace.evaluation.evaluator import FRACTIONS
 from ldptrace.evaluation.metrics import METRICS, Reference
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error
 from ldptrace.evaluation.summary import Summary
@@ -27,7 +28,6 @@ from ldptrace_lab.reproduce.results import Cell
 
 # Not methods but yardsticks: the real set against a bootstrap of itself, and walks that know nothing.
 FLOOR, WALKS = "real data", "random walks"
-FRACTIONS = (1 / 36, 1 / 25, 1 / 16, 1 / 9, 1 / 6, 1 / 4)
 # Timed runs are preceded by one on this many trajectories, so that nobody's compiler is timed.
 WARM_UP = 64
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ldptrace.evaluation.attacks import KAPPAS
+from ldptrace.evaluation.evaluator import FRACTIONS
 from ldptrace.evaluation.metrics import METRICS
 from ldptrace_lab.plugged import others
 from ldptrace_lab.reproduce import published
-from ldptrace_lab.reproduce.bench import FLOOR, FRACTIONS, WALKS
+from ldptrace_lab.reproduce.bench import FLOOR, WALKS
 from ldptrace_lab.reproduce.central import NAME as CENTRAL
 from ldptrace_lab.reproduce.data import DataSet
 from ldptrace_lab.reproduce.results import Cell, Row

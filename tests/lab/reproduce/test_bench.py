@@ -8,8 +8,9 @@ import pytest
 from evaluation_data import drifting_walks
 from ldptrace.errors import InputError
 from ldptrace.evaluation.attacks import KAPPAS
+from ldptrace.evaluation.evaluator import FRACTIONS
 from ldptrace.evaluation.metrics import METRICS
-from ldptrace_lab.reproduce.bench import FLOOR, FRACTIONS, WALKS, Bench
+from ldptrace_lab.reproduce.bench import FLOOR, WALKS, Bench
 from ldptrace_lab.reproduce.data import own
 from ldptrace_lab.reproduce.results import Cell
 

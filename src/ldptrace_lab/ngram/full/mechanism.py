@@ -13,15 +13,12 @@ from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.errors import InputError
 from ldptrace_lab.campus.pois import DAY, Visits
-from ldptrace_lab.ngram.full.places import complete
+from ldptrace_lab.ngram.cells import LONGEST_DISTANCE
+from ldptrace_lab.ngram.full.places import CHUNK, complete
 from ldptrace_lab.ngram.full.regions import Ints, Regions
 from ldptrace_lab.ngram.lengths import Sizes, randomized_sizes, stretched
 
-# Regions are whole numbers apart, the farthest two this many: sums are exact and a tie is a tie.
-LONGEST_DISTANCE = 1 << 32
 UNREACHABLE = np.int64(np.iinfo(np.int64).max)
-# Few trajectories per chunk: each of them is worth a millisecond.
-CHUNK = 1 << 10
 
 
 @dataclass(frozen=True, eq=False)

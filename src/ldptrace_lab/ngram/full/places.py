@@ -17,6 +17,7 @@ from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace_lab.ngram.full.regions import Floats, Ints, Regions
 from ldptrace_lab.ngram.lengths import Sizes
 
+# Few trajectories per chunk: each of them is worth a millisecond.
 CHUNK = 1 << 10
 
 

@@ -9,8 +9,8 @@ from scipy import optimize, sparse
 
 from ldptrace.errors import InputError
 from ldptrace_lab.campus.pois import Pois, Visits
+from ldptrace_lab.ngram.cells import LONGEST_DISTANCE
 from ldptrace_lab.ngram.full import Knowledge, NgramFull, Regions
-from ldptrace_lab.ngram.full.mechanism import LONGEST_DISTANCE
 from statistics_kit import assert_frequencies, assert_proportions
 
 
