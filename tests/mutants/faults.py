@@ -332,7 +332,7 @@ SERVERS = [
     Fault("server: an admission code of another campaign", _COUNTING, '"DELETE FROM admissions WHERE campaign = ? AND hash = ?", campaign, token', '"DELETE FROM admissions WHERE hash = ?", token', COUNTING),
     Fault("server: an admission code is good for ever", _COUNTING, 'session.run("DELETE FROM admissions WHERE campaign = ? AND hash = ?", campaign, token) == 1', 'session.row("SELECT 1 FROM admissions WHERE campaign = ? AND hash = ?", campaign, token) is not None', COUNTING),
     Fault("server: a draft is answered", _COUNTING, " AND state <> 'draft'", "", COUNTING),
-    Fault("server: names are not looked at", f"{_SERVER}/registry.py", "    return re.fullmatch(NAME, text) is not None", "    return True", f"{SERVER}/test_devices.py"),
+    Fault("server: names are not looked at", f"{_SERVER}/registry.py", "    return re.fullmatch(NAME_PATTERN, text) is not None", "    return True", f"{SERVER}/test_devices.py"),
     Fault("server: ids stay on the disk", _SQLITE, '"secure_delete = ON"', '"secure_delete = OFF"', SQLITE),
     Fault("server: the log of changes stays on the disk", _SQLITE, "wal_checkpoint(TRUNCATE)", "wal_checkpoint(PASSIVE)", SQLITE),
     Fault("server: ids are not erased", f"{_SERVER}/seen.py", 'session.run(f"DELETE FROM ids WHERE {_BETWEEN}", round_key, low, high)\n\n\n_BETWEEN', "pass\n\n\n_BETWEEN", SQLITE),
@@ -454,7 +454,7 @@ SHUFFLERS = [
     Fault("shuffler: a backup holds open batches", _STORE, 'copy.execute(f"DROP TABLE {_table(plan, window)}")', "pass", STORE),
     Fault("curator: small batches are counted", _BATCHES, "+ 1 < plan.shuffled.batch", "+ 1 < 0", BATCHES),
     Fault("curator: another batch is answered like the first", _BATCHES, "if found[0] != digest:", "if False:", BATCHES),
-    Fault("curator: an operator hands over batches", f"{_SERVER}/tokens.py", "return self.campaign == campaign and self.scope == scope", "return self.campaign == campaign", f"{SERVER}/test_shufflers.py"),
+    Fault("curator: an operator hands over batches", f"{_SERVER}/tokens.py", "return self.campaign == campaign and self.scope == scope", "return self.campaign == campaign", f"{SERVER}/test_devices.py"),
     Fault("curator: direct reports of shuffled plans", f"{_SERVER}/counting.py", "if plans[-1].plan.shuffled is not None:", "if False:", BATCHES),
     Fault("curator: a batch at any time", _BATCHES, "if not first <= now < last:", "if False:", BATCHES),
 ]  # fmt: skip
