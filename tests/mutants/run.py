@@ -113,7 +113,9 @@ def failing(chosen: list[Fault], copy: Path, noticed: dict[str, str]) -> str:
 
 def remember(noticed: dict[str, str]) -> None:
     """Write which test noticed each fault, for those that there still are."""
-    known = {fault.name: noticed[fault.name] for fault in FAULTS if fault.name in noticed}
+    # Another run may have written some since.
+    found = json.loads(NOTICED.read_text(encoding="utf-8")) | noticed
+    known = {fault.name: found[fault.name] for fault in FAULTS if fault.name in found}
     NOTICED.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
