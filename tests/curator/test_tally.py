@@ -144,3 +144,14 @@ def test_reports_stuffed_with_ones_are_seen(rng: np.random.Generator) -> None:
     tally = collect(plan, random_paths(3000, GRID, rng), rng, round_number=number, mode="devices")
     found = findings(plan, added(tally, 1, np.full_like(tally.counts[1], 600), 600))
     assert any("items were named" in str(finding) for finding in found)
+
+
+def test_fewer_liars_are_seen_at_more_false_alarms(rng: np.random.Generator) -> None:
+    plan = PLANS[0][0]
+    tally = collect(plan, random_paths(3000, GRID, rng), rng, mode="devices")
+
+    def fewest(alarm: float) -> int:
+        lies = np.zeros_like(tally.counts[1])
+        return next(n for n in range(0, 3000, 10) if findings(plan, added(tally, 1, lies, n), alarm))
+
+    assert fewest(0.1) < fewest(1e-6)

@@ -15,6 +15,7 @@ from ldptrace.models.observation import (
     Share,
     beside_map,
     beyond_noise,
+    clearly_missed,
     first_guess,
     match_table,
     warn_of_misfit,
@@ -161,3 +162,9 @@ def test_for_independent_questions_the_weighted_totals_are_the_joint_fit(seed: i
     guess = first_guess(observations)
     assert 1 - guess.value == pytest.approx(joint[0], rel=1e-9)
     assert guess.std_error**2 == pytest.approx(inverse[0, 0], rel=1e-9)
+
+
+def test_a_misfit_that_is_noticed_only_at_more_false_alarms() -> None:
+    matches = [Match("start", 1000, 36, 2.6, 5.0)]
+    assert not clearly_missed(matches)
+    assert clearly_missed(matches, 1e-3)
