@@ -29,6 +29,17 @@ def test_a_forged_report_moves_an_estimate_by_its_reach(channel: Randomizer) -> 
     assert before - channel.debias(counts, n + 1)[0] == pytest.approx(lie.down)
 
 
+@pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(1), Fraction(4)])
+def test_a_forged_report_counts_at_least_what_it_counts_in_any_protocol(epsilon: Fraction) -> None:
+    """The bound of docs/explanation/liars.md, e^eps / (e^eps - 1), to which two answers come nearest."""
+    ratio = ratio_at_most(epsilon)
+    least = float(ratio / (ratio - 1))
+    for domain in (2, 36):
+        for channel in (OUE(domain, 1, ratio), GRR(domain, 1, ratio), PrivSet.best(domain, 1, ratio)):
+            assert reach(channel).up >= least
+    assert reach(GRR(1, 1, ratio)).up == pytest.approx(least)
+
+
 def test_how_many_items_a_report_can_name() -> None:
     assert reach(OUE(36, 1, E)).items == 36
     assert reach(GRR(36, 1, E)).items == 1
