@@ -116,7 +116,9 @@ def remember(noticed: dict[str, str]) -> None:
     # Another run may have written some since.
     found = json.loads(NOTICED.read_text(encoding="utf-8")) | noticed
     known = {fault.name: found[fault.name] for fault in FAULTS if fault.name in found}
-    NOTICED.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    new = NOTICED.with_suffix(f".{os.getpid()}")
+    new.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    new.replace(NOTICED)
 
 
 def parsed() -> argparse.Namespace:
