@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ldptrace.cli.common import note
+from ldptrace.core.extras import installing
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
@@ -75,7 +76,9 @@ def database_of(data: str | Path | None, database: str | None, *, new: bool = Fa
 
 def missing(error: ImportError) -> InputError:
     """Return an error that says which extra to install."""
-    return InputError(f'this command needs the extra "server" ({error.name}): pip install "ldptrace[server]"')
+    return InputError(
+        f'this command needs the extra "server" ({error.name}); install it with: {installing("server")}'
+    )
 
 
 def serve(

@@ -13,7 +13,13 @@ def needed(package: str, extra: str = "geo") -> Any:
     try:
         return import_module(package)
     except ImportError:
-        raise InputError(
-            f"{package} is needed for this; install it with: pip install 'ldptrace[{extra}]', or in a clone of the "
-            f"repository with: pip install '.[{extra}]'"
-        ) from None
+        raise InputError(f"{package} is needed for this; install it with: {installing(extra)}") from None
+
+
+def installing(extra: str) -> str:
+    """Return the commands that install an extra.
+
+    >>> installing("geo")
+    "pip install 'ldptrace[geo]', or in a clone of the repository with: pip install '.[geo]'"
+    """
+    return f"pip install 'ldptrace[{extra}]', or in a clone of the repository with: pip install '.[{extra}]'"

@@ -28,6 +28,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ldptrace.core.atomic import PART, atomic_folder, atomic_path, part_name
+from ldptrace.core.extras import installing
 from ldptrace.core.parallel import CHUNK, chunks, map_ordered
 from ldptrace.engines.base import Draw, Engine, T
 from ldptrace.engines.local import write_parquet
@@ -65,7 +66,9 @@ class Spark(Engine):
         try:
             from pyspark.sql import SparkSession
         except ModuleNotFoundError:
-            raise InputError("--engine spark needs PySpark: pip install 'ldptrace[spark]'") from None
+            raise InputError(
+                f"--engine spark needs PySpark; install it with: {installing('spark')}"
+            ) from None
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         running = SparkSession.getActiveSession()
         builder = SparkSession.builder.appName("ldptrace")
