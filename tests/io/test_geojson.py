@@ -292,3 +292,22 @@ def test_points_can_be_named(tmp_path: Path) -> None:
     assert found.user == "cab"
     assert found.t is not None
     assert found.t.tolist() == [0, 60, 120, 180]
+
+
+@pytest.mark.parametrize("name", ["user_id", "time"])
+def test_one_point_does_not_say_how_others_are_read(tmp_path: Path, name: str) -> None:
+    features = [
+        {
+            "type": "Feature",
+            "geometry": {"type": "Point", "coordinates": [k, k]},
+            "properties": {"trip": k // 2},
+        }
+        for k in range(6)
+    ]
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    assert read(path).sizes.tolist() == [2, 2, 2]
+    features[0]["properties"] = {"trip": 0, name: 5}
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    with pytest.raises(InputError, match=f"some features have no property {name!r}"):
+        read(path)

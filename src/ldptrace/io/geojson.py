@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from ldptrace.core.area import Area
 from ldptrace.core.arrays import Floats
+from ldptrace.core.columns import find_columns
 from ldptrace.core.crs import WGS84
 from ldptrace.core.reading import Reading
 from ldptrace.core.times import Times, read_times
@@ -297,6 +298,14 @@ def _points(features: list[Json], document: Json, reading: Reading) -> Parsed:
     about = [_about(feature) for feature in features]
     names = dict.fromkeys(name for row in about for name, value in row.items() if value is not None)
     columns |= {name: values_of([row.get(name) for row in about]) for name in names if name not in columns}
+    known = find_columns(list(columns), reading.names)
+    for name in names:
+        # One person's features must not say how those of others are read.
+        said = name in (known.id, known.user, known.t, known.order)
+        if said and any(name not in row for row in about):
+            raise NothingUsable(
+                f"some features have no property {name!r}; write null where there is no value"
+            )
     if TIMES in columns:
         # This is how a trajectory of one point is written: a line needs two.
         columns["t"] = pc.list_element(columns.pop(TIMES), 0)
