@@ -44,7 +44,7 @@ def streets() -> RoadNetwork:
     number = np.arange(121).reshape(11, 11)
     a = np.concatenate((number[:-1].ravel(), number[:, :-1].ravel()))
     b = np.concatenate((number[1:].ravel(), number[:, 1:].ravel()))
-    return RoadNetwork.of(x, y, np.concatenate((a, b)), np.concatenate((b, a)), name="folder/chessboard")
+    return RoadNetwork.of(x, y, np.concatenate((a, b)), np.concatenate((b, a)), name="chessboard")
 
 
 def timed(trips: Trajectories) -> Trajectories:

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from ldptrace.core.crs import METRES_PER_DEGREE, is_geographic
@@ -384,9 +384,13 @@ def _style(number: int) -> str:
 
 @cache
 def template(name: str, package: str = "ldptrace.pages"):  # type: ignore[no-untyped-def]
-    """Return a template of a package, with the filters of all pages."""
+    """Return a template of a package, with the filters of all pages. It may extend `frame.html`."""
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FunctionLoader(asset),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.filters["measure"] = measure
     environment.filters["style"] = _style
