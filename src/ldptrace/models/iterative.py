@@ -130,12 +130,16 @@ class IterativeSolver(Solver[Model]):
         return self._products.apply_transposed(by_question)
 
     def likely(self, here: Model, logs: Floats) -> Floats:
-        assert isinstance(here, LargePredictor)
         if not here.potentials.any():
             self._preconditioner = Preconditioner(
                 np.zeros((0, len(self.coefficients)), np.float32), self._diagonal()
             )
             return logs
+        return climbed(self.prior, logs, Spread.of(self._pool(here)), self._pooled[1])
+
+    def _pool(self, here: Model) -> list[Floats]:
+        """Compute the rows of the pools, and the preconditioner. Return the rows times each basis."""
+        assert isinstance(here, LargePredictor)
         pool, share = self._pooling(here)
 
         def rows(_: int, start: int, stop: int) -> list[Floats]:
@@ -150,7 +154,7 @@ class IterativeSolver(Solver[Model]):
         self._preconditioner = Preconditioner(halves, self._diagonal())
         target = share * (self.misfit(here) + self.apply(here.potentials))
         self._pooled = found, np.bincount(pool, target)[told].astype(np.float64)
-        return climbed(self.prior, logs, Spread.of(views), self._pooled[1])
+        return views
 
     def _diagonal(self) -> Floats:
         """Return how much each column of the bases changes the answers, squared: the mean over random signs."""
@@ -285,7 +289,7 @@ class IterativeSolver(Solver[Model]):
 
     def changes(self, here: Model, logs: Floats, count: int, rng: np.random.Generator) -> Floats:
         """Do the same as the dense solver, with variances by sums of similar answers."""
-        self.likely(here, logs)
+        self._pool(here)
         allowed = allowed_variances(self.prior, logs, *self._pooled, count // TOGETHER, rng)
         target = self.misfit(here) + self.apply(here.potentials)
         drawn = [self._draws(each, TOGETHER, rng, target) for each in allowed]
