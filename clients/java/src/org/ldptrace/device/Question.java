@@ -96,8 +96,13 @@ public abstract class Question {
         return new int[][] {items};
     }
 
+    /** Name of a cell as on a chessboard: letters from west to east, numbers from south to north. */
     final String cellWords(int cell) {
-        return "cell " + cell / n + "," + cell % n;
+        StringBuilder letters = new StringBuilder();
+        for (int column = cell / n + 1; column > 0; column = (column - 1) / 26) {
+            letters.insert(0, (char) ('A' + (column - 1) % 26));
+        }
+        return "cell " + letters + (cell % n + 1);
     }
 
     final String moveWords(int item) {
