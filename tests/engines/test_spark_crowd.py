@@ -19,6 +19,7 @@ from ldptrace.engines.spark_crowd import (
     _add_up_parts,
     _as_they_come,
     _has_dates,
+    _kinds,
     _put_aside,
     _Task,
     _trajectories,
@@ -121,3 +122,14 @@ def test_one_trip_of_each_user_answers_and_knows_how_many_there_were() -> None:
         assert (task.passed.devices, task.passed.account.trajectories) == (5, 7)
         seen.add(float(block.x[0]))
     assert seen == {0.1, 0.2}
+
+
+def test_geometries_are_counted_where_the_rows_are() -> None:
+    lines = ["SRID=3857;LINESTRING (0 0, 1 1)"] * 3 + ["SRID=3857;POINT (5 5)", None]
+    table = pa.table({"wkt": lines, "user": list("abcde")})
+    (found,) = (batch.to_pylist()[0] for batch in _kinds("wkt", iter(table.select(["wkt"]).to_batches())))
+    assert found == {"points": 1, "lines": 3, "crs": "EPSG:3857"}
+    # A task whose rows are points all the same reads them as trips, as the others do.
+    parse = partial(_trajectories, Reading(), lines=True, with_user=True)
+    trips = parse(table.slice(3)).trajectories
+    assert (trips.sizes.tolist(), trips.user) == ([1, 0], "user")

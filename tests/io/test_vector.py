@@ -192,7 +192,8 @@ def test_trips_are_written_with_their_times_and_columns(tmp_path: Path) -> None:
     names = pa.table({"user": ["a", "b", "b"]})
     trips = Trajectories([0, 1, 2], [3, 4, 5], offsets, t=t, ids=[7, 8, 9], crs="EPSG:25833", extra=names)
     write(replace(trips, provenance={"epsilon": "1"}), tmp_path / "a.gpkg")
-    found = read(tmp_path / "a.gpkg")
+    found, account = read_with_account(tmp_path / "a.gpkg")
+    assert account.notes == ()
     assert found.offsets.tolist() == offsets.tolist()
     assert (found.x.tolist(), found.y.tolist(), found.numbers.tolist()) == ([0, 1, 2], [3, 4, 5], [7, 8, 9])
     assert found.t is not None

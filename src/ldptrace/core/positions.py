@@ -192,8 +192,7 @@ def _with_lists(
     def lists(values: Floats | pa.Array) -> pa.Array:
         return pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(values))
 
-    listed = (name for name in LISTS if name in table.column_names)
-    t = t or next((name for name in listed if _may_list(table[name].type)), None)
+    t = listing(table, t)
     columns = {X: lists(x), Y: lists(y)}
     if t is not None:
         columns[T] = lists(_listed(table[t], np.diff(offsets)))
@@ -201,6 +200,12 @@ def _with_lists(
     elif own is not None:
         columns[T] = lists(own)
     return _with(table, columns), T if T in columns else None
+
+
+def listing(table: pa.Table, t: str | None) -> str | None:
+    """Return the column `t`, or one with a usual name that may hold lists of times."""
+    known = (name for name in LISTS if name in table.column_names)
+    return t or next((name for name in known if _may_list(table[name].type)), None)
 
 
 def _with(table: pa.Table, columns: Mapping[str, Any]) -> pa.Table:

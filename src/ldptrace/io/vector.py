@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ldptrace.core.layers import read_layer, write_lines
-from ldptrace.core.positions import X, Y, are_lines, counts, of_lines, of_points
+from ldptrace.core.positions import X, Y, are_lines, counts, listing, of_lines, of_points
 from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import ID, Trajectories
 from ldptrace.errors import FormatError, NothingUsable
@@ -40,7 +40,7 @@ def read_file(path: Path, reading: Reading) -> Parsed:
         table, t = of_lines(
             layer.columns, shapes, reading.names.t, measured=MEASURED.search(layer.kind) is not None
         )
-        if t is not None and t not in layer.columns.column_names:
+        if t is not None and listing(layer.columns, reading.names.t) is None:
             notes += (MEASURES,)
         doubts = {"rows without a geometry": none} if none else {}
     else:
