@@ -24,6 +24,7 @@ from ldptrace.curator import Estimates
 from ldptrace.generators import city
 from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.lattice import cell_name
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import Visits
 from ldptrace.protocol.randomizers import PrivSet
@@ -79,10 +80,18 @@ def one_report() -> Any:
     rng = np.random.default_rng(1)
     figure, panels = plt.subplots(2, 3, figsize=(8.4, 5.9), layout="constrained")
     axes = panels.ravel()
-    _cells(axes[0], "a trip crosses\ncells 3, 4 and 10", dict.fromkeys(TRUE, BLUE))
+    _cells(
+        axes[0],
+        "a trip crosses\ncells {}, {} and {}".format(*(cell_name(cell, CELLS) for cell in TRUE)),
+        dict.fromkeys(TRUE, BLUE),
+    )
     x, y = zip(*(_middle(cell) for cell in TRUE), strict=True)
     axes[0].plot(x, y, color="white", linewidth=2, marker="o", markersize=5)
-    _cells(axes[1], "its report names\ncells 10 and 27", {NAMED[0]: BLUE, NAMED[1]: ORANGE})
+    _cells(
+        axes[1],
+        "its report names\ncells {} and {}".format(*(cell_name(cell, CELLS) for cell in NAMED)),
+        {NAMED[0]: BLUE, NAMED[1]: ORANGE},
+    )
     for cell, word in zip(NAMED, ("true", "random"), strict=True):
         axes[1].text(*_middle(cell), word, ha="center", va="center", fontsize=7, color="white")
     crossed = np.unique(np.repeat(np.arange(len(town)), town.sizes) * CELLS**2 + town.cells) % CELLS**2
@@ -126,7 +135,7 @@ def _middle(cell: int) -> tuple[float, float]:
 
 
 def _cells(axis: Any, title: str, coloured: dict[int, str]) -> None:
-    """The grid with the numbers of its cells, some of them coloured."""
+    """The grid with the names of its cells, some of them coloured."""
     from matplotlib.patches import Rectangle
 
     for cell in range(CELLS**2):
@@ -135,7 +144,8 @@ def _cells(axis: Any, title: str, coloured: dict[int, str]) -> None:
         axis.add_patch(
             Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=fill, edgecolor="#bbbbbb", linewidth=0.7)
         )
-        axis.text(x - 0.44, y + 0.42, cell, fontsize=7, va="top", color="white" if cell in coloured else GREY)
+        colour = "white" if cell in coloured else GREY
+        axis.text(x - 0.44, y + 0.42, cell_name(cell, CELLS), fontsize=7, va="top", color=colour)
     axis.set(xlim=(0, CELLS), ylim=(0, CELLS), xticks=[], yticks=[], aspect="equal", title=title)
 
 
