@@ -14,6 +14,7 @@ SPEED = ("start", "files", "pipeline", "path_model", "size", "evaluation", "serv
 OTHERS = (
     "utility",
     "learning",
+    "kinds",
     "streets",
     "street_floors",
     "street_taxis",
