@@ -138,6 +138,10 @@ TABLE = b"trip,x,y\n1,0,0\n1,1,1\n"
         (b"#0:\n>0:1,2;\n", "dat"),
         (b"Geolife trajectory\n", "geolife"),
         (b"PAR1\0\0", "parquet"),
+        (b"ARROW1\0\0", "feather"),
+        (b'{"x": 1, "y": 2}\n{"x": 1, "y": 2}\n', "jsonl"),
+        (b'{"type": "Feature"}\n{"type": "Feature"}\n', "geojsonl"),
+        (b'{"type": "FeatureCollection"}\n', "geojson"),
     ],
 )
 def test_the_beginning_shows_the_format(tmp_path: Path, content: bytes, format: str) -> None:

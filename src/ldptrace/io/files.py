@@ -24,6 +24,7 @@ from ldptrace.io.account import Account, Owners, Parsed, in_memory, naming
 from ldptrace.io.clean import clean
 from ldptrace.io.formats import STDIN, files_of
 from ldptrace.io.provenance import read_beside, write_beside
+from ldptrace.io.sources import COLUMNS
 from ldptrace.protocol.grid import Bounds
 
 PathLike = str | os.PathLike[str]
@@ -232,7 +233,7 @@ def stated_crs(path: Path, format: str | None = None) -> str | None:
         try:
             if kind.name in OBJECTS:
                 return geojson.stated_crs(files[0])
-            if kind.name == "parquet":
+            if kind.name in COLUMNS:
                 return parquet.stated_crs(files[0])
             if kind.name in LAYERS:
                 return layers.stated_crs(files[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import re
 import shutil
 import stat
 import sys
@@ -198,6 +199,8 @@ def _of_files(path: Path, files: list[Path], chosen: Format | None) -> tuple[For
 # How the names of files begin that say something about a folder.
 ABOUT = ("readme", "license", "licence", "copying", "citation", "notice", "changelog")
 STDIN = "-"
+# An object in each of the first two lines.
+LINES = re.compile(r"\{.*\}\s*?\n\s*\{")
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 
 
@@ -271,6 +274,10 @@ def _sniffed(path: Path, name: str) -> Format:
     text = head.decode(encoding_of(head), errors="replace").lstrip("\ufeff").lstrip()
     if head.startswith(b"PAR1"):
         return FORMATS["parquet"]
+    if head.startswith(b"ARROW1"):
+        return FORMATS["feather"]
+    if LINES.match(text):
+        return FORMATS["geojsonl" if '"Feature"' in text.partition("\n")[0] else "jsonl"]
     if head.startswith(b"SQLite format 3"):
         return FORMATS["geopackage"]
     if text.startswith("<") and "<kml" in text:
