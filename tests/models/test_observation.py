@@ -74,7 +74,9 @@ def test_the_map_alone_stands_beside_the_model_in_table_and_words() -> None:
     assert lines[3].split()[-1] == "11.62"
     assert "chi2 8.40 per answer; with the reports it is 0.99" in beside_map(model, poor)
     # What noise explains is no merit of the reports.
-    assert "do not show that the reports add anything" in beside_map(model, good)
+    assert beside_map(model, good).startswith(
+        "The answers do not show that the reports add anything to the map."
+    )
     # A row that stands out says how far noise reaches there.
     odd = [good[0], replace(good[1], chi2=1.91)]
     assert "the worst question (turns) with 1.91. Noise alone reaches 11.62 with the 4 answers" in beside_map(

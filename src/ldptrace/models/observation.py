@@ -145,9 +145,9 @@ def beside_map(matches: Sequence[Match], alone: Sequence[Match]) -> str:
     if not clearly_missed(alone):
         worst = max(alone, key=lambda match: match.chi2)
         return (
-            f"{said}, and those to the worst question ({worst.question}) with {worst.chi2:.2f}. Noise alone reaches "
-            f"{noise_reaches(worst.answers):.2f} with the {worst.answers:,} answers of that question, so the answers "
-            "do not show that the reports add anything to the map."
+            f"The answers do not show that the reports add anything to the map. {said}, and those to the worst "
+            f"question ({worst.question}) with {worst.chi2:.2f}. Noise alone reaches "
+            f"{noise_reaches(worst.answers):.2f} with the {worst.answers:,} answers of that question."
         )
     return f"{said}; with the reports it is {overall(matches):.2f}."
 
