@@ -41,7 +41,9 @@ class Source:
     def tables(self, rows: int = ROWS, most: int | None = None) -> Iterator[pa.Table]:
         """Yield tables of at most this many rows and, about, bytes."""
         for table in self.read(rows, most):
-            fit = rows if most is None else min(rows, max(1, most * table.num_rows // max(table.nbytes, 1)))
+            # A Parquet file is read in about this many bytes anyway; a small rest would be a table of its own.
+            large = most is not None and table.nbytes > 2 * most
+            fit = min(rows, max(1, (most or 0) * table.num_rows // table.nbytes)) if large else rows
             for start in range(0, table.num_rows, fit):
                 yield table.slice(start, fit)
 
