@@ -229,7 +229,8 @@ def _tested(file: str, tests: list[str], copy: Path, said: Path) -> None:
         os.dup2(output, number)
     os.chdir(copy)
     os.environ["PYTHONPATH"] = str(copy / "src")
-    sys.path.insert(0, str(copy / "src"))
+    # As `python -m pytest` does; processes that tests start find the tests there.
+    sys.path[:0] = [str(copy), str(copy / "src")]
     import numba
     import pytest
 
