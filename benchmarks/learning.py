@@ -145,8 +145,10 @@ class Place:
 class Kept:
     """Results by case and seed, one line each of a file."""
 
-    def __init__(self, file: Path, folder: Path | None, *, on_map: bool = True) -> None:
-        self.file, self.folder, self.on_map = file, folder, on_map
+    def __init__(
+        self, file: Path, folder: Path | None, places: Sequence[str] = tuple(CURVE), *, on_map: bool = True
+    ) -> None:
+        self.file, self.folder, self.places, self.on_map = file, folder, places, on_map
         file.parent.mkdir(parents=True, exist_ok=True)
         lines = file.read_text().splitlines() if file.exists() else []
         self.found = {(Case(**line["case"]), line["seed"]): line["scores"] for line in map(json.loads, lines)}
@@ -221,12 +223,13 @@ def adatrace(kept: Kept, repeats: int) -> None:
 
 
 def curve(kept: Kept, repeats: int) -> None:
-    kept.table(_curve(), repeats)
+    kept.table(_curve(kept.places), repeats)
 
 
-def _curve() -> list[Case]:
+def _curve(places: Sequence[str]) -> list[Case]:
     cases = []
-    for place, (few, mapped) in CURVE.items():
+    for place in places:
+        few, mapped = CURVE[place]
         cases += [Case(place, epsilon, users) for users in few for epsilon in EPSILONS]
         cases += [Case(place, epsilon, users, map=True) for users in mapped for epsilon in MAP_EPSILONS]
         cases.append(Case(place, 0.0, way="floor"))
@@ -240,12 +243,15 @@ def draw(kept: Kept, out: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(len(CURVE), len(DRAWN), figsize=(12, 8.4), layout="constrained", sharex=True)
+    size = (12, 0.8 + 1.9 * len(kept.places))
+    figure, axes = plt.subplots(
+        len(kept.places), len(DRAWN), figsize=size, layout="constrained", sharex=True, squeeze=False
+    )
     shades = {3_000: "tab:cyan", 10_000: "tab:cyan", 50_000: "tab:blue", 0: "navy"}
-    for line, place in zip(axes, CURVE, strict=True):
+    for line, place in zip(axes, kept.places, strict=True):
         for axis, name in zip(line, DRAWN, strict=True):
             for users in dict.fromkeys([*CURVE[place][0], *CURVE[place][1]]):
-                for on_map, style in ((False, "-"), (True, "--")):
+                for on_map, style in ((False, "-"), (True, "--"))[: 1 + kept.on_map]:
                     points = _known(kept, place, users, on_map, name)
                     if points:
                         at = np.array([[epsilon, np.mean(v), np.std(v)] for epsilon, v in points]).T
@@ -266,14 +272,13 @@ def draw(kept: Kept, out: Path) -> None:
             axis.tick_params(labelsize=7)
         line[0].set_ylabel(place)
     for axis, name in zip(axes[0], DRAWN, strict=True):
-        axis.set_title(
-            f"{METRICS[name].name if hasattr(METRICS[name], 'name') else name}".replace("_", " "), fontsize=9
-        )
+        axis.set_title(name.replace("_", " ").replace("kendall", "Kendall").replace("f1", "F1"), fontsize=9)
     for axis in axes[-1]:
         axis.set_xlabel("epsilon", fontsize=8)
     words = {"tab:cyan": "10,000 users (T-Drive: 3,000)", "tab:blue": "50,000 users", "navy": "all users"}
     lines = [plt.Line2D([], [], color=shade, label=label) for shade, label in words.items()]
-    lines += [plt.Line2D([], [], color="0.3", ls="--", label="with the street map")]
+    if kept.on_map:
+        lines += [plt.Line2D([], [], color="0.3", ls="--", label="with the street map")]
     lines += [plt.Line2D([], [], color="0.6", label="a perfect method")]
     figure.legend(handles=lines, loc="outside lower center", ncols=5, frameon=False, fontsize=9)
     out.mkdir(parents=True, exist_ok=True)
@@ -300,12 +305,15 @@ def main() -> None:
     parser.add_argument("tables", nargs="+", choices=(*TABLES, "draw"))
     parser.add_argument("--data", type=Path, help="folder with the experiment files")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument(
+        "--places", nargs="+", choices=tuple(CURVE), default=tuple(CURVE), help="of the curve"
+    )
     parser.add_argument("--no-map", action="store_true", help="leave out what uses the map")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
     parser.add_argument("--pictures", type=Path, default=Path("docs/images"))
     given = parser.parse_args()
     warnings.simplefilter("ignore", FitWarning)
-    kept = Kept(given.out / "learning.jsonl", given.data, on_map=not given.no_map)
+    kept = Kept(given.out / "learning.jsonl", given.data, given.places, on_map=not given.no_map)
     for name in given.tables:
         if name == "draw":
             draw(kept, given.pictures)

@@ -40,8 +40,8 @@ def test_empty_places_tell_the_mean_number_of_items() -> None:
 
 
 def test_whom_was_asked_is_chance_too() -> None:
-    few = Observation.of(replace(estimate(nulls=None), users=98, frequencies=np.array([0.5, 0.0, -0.1, 1.2])))
-    assert few.variances == pytest.approx(0.01 + np.array([0.25, 0.0099, 0.0099, 0.0099]) / 98)
+    few = Observation.of(replace(estimate(nulls=None), users=94, frequencies=np.array([0.5, 0.0, -0.1, 1.2])))
+    assert few.variances == pytest.approx(0.01 + np.array([0.25, 0.0291, 0.0291, 0.0291]) / 94)
 
 
 def test_empty_places_that_are_known_less_well_than_the_items_say_nothing() -> None:

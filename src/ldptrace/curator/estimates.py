@@ -171,16 +171,20 @@ def nulls_error(channel: Randomizer, reports: float, users: float, nulls: float)
     return math.sqrt(noise * reports / users**2 + sampled)
 
 
+# Users with an item, and as many without it, that are added to those asked.
+ADDED = 3
+
+
 def choice_variance(share: Floats | float, users: float) -> Floats | float:
     """Return the variance of the share of the users asked, who are chosen at random, around the share of all users.
 
-    As if two more were asked and one of them had the item: that nobody has it among those asked does not prove that
-    nobody has.
+    As if some more were asked and half of them had the item: that nobody has it among those asked does not prove that
+    nobody has. With few of them, a model takes items that nobody happened to have for certain, and fits them too well.
 
     >>> round(float(choice_variance(0.5, 100)), 6), choice_variance(0.0, 98) > 0
     (0.0025, True)
     """
-    likely = (share * users + 1) / (users + 2)
+    likely = (share * users + ADDED) / (users + 2 * ADDED)
     return likely * (1 - likely) / users
 
 
