@@ -64,11 +64,7 @@ def test_any_geometries_are_read(shapes: list[Any], flavour: str, order: int) ->
             rows += [row] * len(own)
     assert parts(found) == wanted
     assert found.row.tolist() == rows
-    # Shapely counts points and lines from 0, the others as the standard does.
-    codes = [0 if shape is None else shapely.get_type_id(shape) for shape in shapes]
-    assert found.kind.tolist() == [
-        code if shape is None or code > 1 else code + 1 for code, shape in zip(codes, shapes, strict=True)
-    ]
+    assert found.kind.tolist() == [-1 if shape is None else shapely.get_type_id(shape) for shape in shapes]
     assert np.isnan(found.m).all()
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
-import struct
 import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,27 +23,22 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.atomic import fullness
 from ldptrace.core.crs import WGS84
 from ldptrace.core.extras import needed
-from ldptrace.core.values import pc
 from ldptrace.errors import FormatError
 
-Bytes = NDArray[np.uint8]
-
-POINT, LINE, MULTI_POINT, MULTI_LINE = 1, 2, 4, 5
-# Bytes of the byte order and the kind, of a count, and of a coordinate.
-_HEAD, _COUNT, _NUMBER = 5, 4, 8
+# Kinds of geometries, as Shapely numbers them.
+POINT, LINE, MULTI_POINT, MULTI_LINE = 0, 1, 4, 5
 
 
 @dataclass(frozen=True, eq=False)
 class Shapes:
     """The parts of many geometries, one after the other; a point is a part with one point. `kind[k]` is the kind of
-    geometry of row `k`, or 0 if the row has none. Part `p` belongs to the row `row[p]`, and its points are
+    geometry of row `k`, or -1 if the row has none. Part `p` belongs to the row `row[p]`, and its points are
     `offsets[p]:offsets[p + 1]`. `m` are the measures, or NaN. Geometries that are neither points nor lines have no
     parts.
     """
@@ -74,104 +68,28 @@ class Shapes:
         return Shapes(self.kind, self.row[parts], offsets, self.x[at], self.y[at], self.m[at])
 
 
-@dataclass(frozen=True)
-class _Layout:
-    """How the numbers of a geometry are stored: the byte order, and whether there are heights and measures."""
-
-    order: str
-    height: bool
-    measured: bool
-
-    @property
-    def wide(self) -> int:
-        return 2 + self.height + self.measured
-
-
 def shapes_of(column: pa.ChunkedArray) -> Shapes:
-    """Parse the geometries of a column. Missing geometries have no parts.
+    """Parse the geometries of a column, in well-known binary. A missing or broken one has no parts.
 
-    >>> import struct
-    >>> found = shapes_of(pa.chunked_array([[struct.pack("<BIIdddd", 1, 2, 2, 0.0, 1.0, 2.0, 3.0), None]]))
+    >>> import shapely
+    >>> blobs = [shapely.to_wkb(shapely.LineString([(0, 1), (2, 3)])), None]
+    >>> found = shapes_of(pa.chunked_array([blobs]))
     >>> found.kind.tolist(), found.x.tolist(), found.y.tolist()
-    ([2, 0], [0.0, 2.0], [1.0, 3.0])
+    ([1, -1], [0.0, 2.0], [1.0, 3.0])
     """
-    known = pc.greater(pc.binary_length(column), _HEAD).fill_null(False)
-    rows = np.flatnonzero(known.to_numpy())
-    kind = np.zeros(len(column), dtype=np.int64)
-    found = [(rows[:0], rows[:0], np.empty((0, 3)))]
-    if len(rows):
-        blobs = pa.concat_arrays(column.filter(known).cast(pa.large_binary()).chunks)
-        _, ends, data = blobs.buffers()
-        starts = np.frombuffer(ends, np.int64)[blobs.offset : blobs.offset + len(blobs)]
-        found += _parts(np.frombuffer(data, np.uint8), starts, rows, kind)
-    row, sizes, points = (np.concatenate(columns) for columns in zip(*found, strict=True))
-    all_of = Shapes(kind, row, ragged.offsets_of(sizes), *points.T)
-    return all_of._taken(np.argsort(row, kind="stable"))
+    # Few inputs have geometries.
+    import shapely
 
-
-def _parts(
-    data: Bytes, starts: Ints, rows: Ints, kinds: Ints | None = None
-) -> Iterator[tuple[Ints, Ints, Floats]]:
-    """Yield the rows, sizes and points of the parts of geometries that begin at `starts`, and fill `kinds`."""
-    heads = data[starts[:, None] + np.arange(_HEAD)]
-    packed = heads @ (1 << 8 * np.arange(_HEAD))
-    for layout_code in np.unique(packed):
-        own = np.flatnonzero(packed == layout_code)
-        head = heads[own[0]]
-        order = "<" if head[0] == 1 else ">"
-        code = int(head[1:].copy().view(f"{order}u4")[0])
-        # ISO encodes heights and measures as thousands, others as high bits.
-        thousands, kind = divmod(code & 0xFFFF, 1000)
-        height, measured = (
-            bool(code >> 31) or thousands in (1, 3),
-            bool(code >> 30 & 1) or thousands in (2, 3),
-        )
-        layout = _Layout(order, height, measured)
-        if kinds is not None:
-            kinds[rows[own]] = kind
-        at = starts[own] + _HEAD + (_COUNT if code >> 29 & 1 else 0)
-        if kind == POINT:
-            points = _points(data, at, np.ones(len(at), dtype=np.int64), layout)
-            # A point that is empty has no place.
-            placed = ~np.isnan(points[:, :2]).all(axis=1)
-            yield rows[own][placed], np.ones(int(placed.sum()), dtype=np.int64), points[placed]
-        elif kind == LINE:
-            sizes = _counts(data, at, order)
-            yield rows[own], sizes, _points(data, at + _COUNT, sizes, layout)
-        elif kind in (MULTI_POINT, MULTI_LINE):
-            members, whose = _members(data, at, rows[own], layout, lines=kind == MULTI_LINE)
-            yield from _parts(data, members, whose)
-
-
-def _members(data: Bytes, at: Ints, rows: Ints, layout: _Layout, *, lines: bool) -> tuple[Ints, Ints]:
-    """Return where the members of collections begin, and to which collection they belong: first all first members, then
-    all second members, and so on."""
-    left, at = _counts(data, at, layout.order), at + _COUNT
-    starts, whose = [at[:0]], [rows[:0]]
-    while (more := left > 0).any():
-        at, rows, left = at[more], rows[more], left[more] - 1
-        starts.append(at)
-        whose.append(rows)
-        point = _NUMBER * layout.wide
-        size = _COUNT + point * _counts(data, at + _HEAD, layout.order) if lines else point
-        at = at + _HEAD + size
-    return np.concatenate(starts), np.concatenate(whose)
-
-
-def _counts(data: Bytes, at: Ints, order: str) -> Ints:
-    return data[at[:, None] + np.arange(_COUNT)].view(f"{order}u4")[:, 0].astype(np.int64)
-
-
-def _points(data: Bytes, at: Ints, sizes: Ints, layout: _Layout) -> Floats:
-    """Return x, y and m of points: `sizes[k]` of them stand one after the other from the byte `at[k]` on."""
-    point = _NUMBER * layout.wide
-    _, starts = ragged.ranges(np.zeros_like(at), sizes)
-    first = np.repeat(at, sizes) + point * starts
-    values = np.full((len(first), 3), np.nan)
-    for column, place in ((0, 0), (1, 1), *(((2, layout.wide - 1),) if layout.measured else ())):
-        own = data[(first + _NUMBER * place)[:, None] + np.arange(_NUMBER)]
-        values[:, column] = own.view(f"{layout.order}f8")[:, 0]
-    return values
+    with np.errstate(all="ignore"):
+        geometries = shapely.from_wkb(column.to_numpy(), on_invalid="ignore")
+    kind = shapely.get_type_id(geometries)
+    rows = np.flatnonzero(np.isin(kind, (POINT, LINE, MULTI_POINT, MULTI_LINE)))
+    parts, owner = shapely.get_parts(geometries[rows], return_index=True)
+    # A point that is empty has no place.
+    placed = (shapely.get_type_id(parts) != POINT) | ~shapely.is_empty(parts)
+    points, part = shapely.get_coordinates(parts[placed], include_m=True, return_index=True)
+    sizes = np.bincount(part, minlength=int(np.count_nonzero(placed)))
+    return Shapes(kind.astype(np.int64), rows[owner[placed]], ragged.offsets_of(sizes), *points.T)
 
 
 DEGREES_LIKE_WGS84 = {"EPSG:4258", "EPSG:4269", "EPSG:4283", "EPSG:4490", "OGC:CRS84"}
@@ -229,15 +147,14 @@ def write_lines(
 ) -> None:
     """Write a GeoPackage with one layer of lines. A line of one point becomes a Point, and one without points has no
     geometry."""
+    import shapely
+
     pyogrio = needed("pyogrio", "roads")
-    head = np.array([(1, 2, 0)], dtype=[("order", "u1"), ("kind", "<u4"), ("count", "<u4")])
-    point = struct.pack("<BI", 1, POINT)
-    blobs: list[bytes | None] = []
-    for line in lines:
-        head["count"] = len(line)
-        start = head.tobytes() if len(line) > 1 else point
-        blobs.append(start + np.ascontiguousarray(line, dtype="<f8").tobytes() if len(line) else None)
-    table = pa.table({**columns, "geometry": pa.array(blobs, type=pa.binary())})
+    shapes = [
+        None if len(line) == 0 else shapely.Point(line[0]) if len(line) == 1 else shapely.LineString(line)
+        for line in lines
+    ]
+    table = pa.table({**columns, "geometry": pa.array(shapely.to_wkb(shapes), type=pa.binary())})
     with warnings.catch_warnings():
         # Some networks have no coordinate system.
         warnings.filterwarnings("ignore", "'crs' was not provided")

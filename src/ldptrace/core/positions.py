@@ -228,7 +228,7 @@ def _of_texts(column: pa.ChunkedArray) -> tuple[Shapes, str | None]:
     """Parse WKT and GeoJSON. A number that is none becomes NaN."""
     text, kind, body = (pc.extract_regex(column, form) for form in (WKT, JSON_KIND, JSON_BODY))
     kinds = pc.coalesce(pc.struct_field(text, "kind"), pc.struct_field(kind, "kind"))
-    codes = np.array([0, *KINDS.values()])[
+    codes = np.array([-1, *KINDS.values()])[
         pc.index_in(pc.utf8_lower(kinds), pa.array(list(KINDS))).fill_null(-1).to_numpy() + 1
     ]
     bodies = pc.coalesce(
@@ -241,9 +241,9 @@ def _of_texts(column: pa.ChunkedArray) -> tuple[Shapes, str | None]:
             for found, forms in ((text, OF_WKT), (body, OF_JSON))
         )
     )
-    codes[pc.is_null(bodies).to_numpy()] = 0
-    rows = np.flatnonzero(codes)
-    parts = pc.split_pattern(bodies.filter(pa.array(codes > 0)), "|")
+    codes[pc.is_null(bodies).to_numpy()] = -1
+    rows = np.flatnonzero(codes >= 0)
+    parts = pc.split_pattern(bodies.filter(pa.array(codes >= 0)), "|")
     points = pc.split_pattern(flat_lists(parts), ";")
     values = flat_lists(points)
     # What is empty has one empty point.

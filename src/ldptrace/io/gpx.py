@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
-from array import array
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from ldptrace.core import ragged
-from ldptrace.core.crs import WGS84
 from ldptrace.core.reading import Reading
-from ldptrace.core.times import read_times
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError, NothingUsable
-from ldptrace.io.account import Parsed, described, each, unzoned
+from ldptrace.io.account import Parsed, each
 from ldptrace.io.text import Layout, dates, joined_lists, paste, read_bytes, strings
-from ldptrace.io.xml import Document
+from ldptrace.io.xml import Tracks
 
 HEADER = (
     '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -35,30 +31,9 @@ def read_file(path: Path, reading: Reading) -> Parsed:
     counted."""
     document = _Gpx(reading.names.t or TIME)
     document.parse(read_bytes(path))
-    times = read_times(
-        pa.chunked_array([pa.array(document.moments, pa.string())]),
-        reading.timezone,
-        month_first=reading.month_first,
-    )
-    about = [document.about[track] for track in document.owners]
-    whole = all("number" in row for row in about)
-    ids, extra, user = described(about, reading.names, "track", ("number",) if whole else ())
-    others = document.others
-    return Parsed(
-        Trajectories(
-            np.array(document.x),
-            np.array(document.y),
-            ragged.offsets_of(np.array(document.sizes, dtype=np.int64)),
-            t=times.seconds,
-            ids=ids,
-            crs=WGS84,
-            extra=extra,
-            user=user,
-            timezone=reading.timezone,
-        ),
-        rows=len(document.sizes),
-        notes=((f"{others:,} points of routes and waypoints are no tracks",) if others else ()) + times.notes,
-        doubts=unzoned(times.unzoned, reading),
+    whole = all("number" in row for row in document.about)
+    return document.parsed(
+        reading, "points of routes and waypoints are no tracks", ("number",) if whole else ()
     )
 
 
@@ -86,39 +61,27 @@ def _tracks(trajectories: Trajectories) -> pa.LargeStringArray:
 writer = Layout(_tracks, lambda _: HEADER, foot="</gpx>\n").writer
 
 
-class _Gpx(Document):
-    """The columns that are filled while the document is parsed. The times of points are in elements `clock`."""
+class _Gpx(Tracks):
+    """Tracks, whose times are in the elements `clock` of their points."""
 
-    root = "gpx"
+    root, row = "gpx", "track"
 
     def __init__(self, clock: str) -> None:
         super().__init__()
-        self.x, self.y = array("d"), array("d")
-        self.moments: list[str | None] = []
-        # Of every trajectory: its points and its track; and of every track what it says.
-        self.sizes: list[int] = []
-        self.owners: list[int] = []
-        self.about: list[dict[str, str | int]] = []
-        self.others = 0
         self._clock = clock
-        self._segment_start = self._segments = 0
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        if name == "trkpt":
+        if name == "trkpt" and "trkseg" in self.inside:
             try:
-                lon, lat = float(attributes["lon"]), float(attributes["lat"])
+                self.add(attributes["lon"], attributes["lat"])
             except (KeyError, ValueError):
                 raise NothingUsable(
                     f"{self.line()}: a point needs numbers lat and lon, got {attributes}"
                 ) from None
-            self.x.append(lon)
-            self.y.append(lat)
-            self.moments.append(None)
         elif name == "trk":
             self.about.append({})
-            self._segments = len(self.sizes)
         elif name == "trkseg":
-            self._segment_start = len(self.x)
+            self.begin()
         elif name in {"wpt", "rtept"}:
             self.others += 1
 
@@ -133,13 +96,7 @@ class _Gpx(Document):
         elif name == "number" and outer == "trk":
             if NUMBER.fullmatch(self.text):
                 self.about[-1][name] = int(self.text)
-        elif name == "trkseg":
-            self._add(len(self.x) - self._segment_start)
-        elif name == "trk" and len(self.sizes) == self._segments:
-            self._add(0)
+        elif name == "trk":
+            self.end_row()
         elif (name in SAID and outer == "trk") or (extended and "trk" in self.inside and self.text.strip()):
             self.about[-1][self.local] = self.text.strip()
-
-    def _add(self, size: int) -> None:
-        self.sizes.append(size)
-        self.owners.append(len(self.about) - 1)

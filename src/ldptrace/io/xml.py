@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Sequence
 from xml.parsers import expat
 
+import numpy as np
+import pyarrow as pa
+
+from ldptrace.core import ragged
+from ldptrace.core.crs import WGS84
+from ldptrace.core.reading import Reading
+from ldptrace.core.times import read_times
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError
+from ldptrace.io.account import Parsed, described, unzoned
 
 
 class Document:
@@ -77,3 +88,64 @@ class Document:
     def _end(self, _: str) -> None:
         name, self.local = self.inside.pop(), self._locals.pop()
         self.end(name, self.inside[-1] if self.inside else "")
+
+
+class Tracks(Document):
+    """A document of trajectories in degrees, whose columns are filled while the document is parsed. Each trajectory
+    belongs to a `row` of the document, which says something `about` it.
+    """
+
+    row = ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.x, self.y = array("d"), array("d")
+        self.moments: list[str | None] = []
+        # Of every trajectory: its points and its row; and of every row what it says.
+        self.sizes: list[int] = []
+        self.owners: list[int] = []
+        self.about: list[dict[str, str | int]] = []
+        # Points and areas that belong to no trajectory.
+        self.others = 0
+
+    def begin(self) -> None:
+        """Begin another trajectory of the present row."""
+        self.sizes.append(0)
+        self.owners.append(len(self.about) - 1)
+
+    def end_row(self) -> None:
+        """End a row. One without a trajectory has one without points."""
+        if not self.owners or self.owners[-1] != len(self.about) - 1:
+            self.begin()
+
+    def add(self, lon: str, lat: str) -> None:
+        """Add a point to the present trajectory. A `ValueError` says that the texts are no numbers."""
+        x, y = float(lon), float(lat)
+        self.x.append(x)
+        self.y.append(y)
+        self.moments.append(None)
+        self.sizes[-1] += 1
+
+    def parsed(self, reading: Reading, others: str, usual: Sequence[str] = ()) -> Parsed:
+        """Return what was found. The ids are those of the first of the `usual` names that is there, and `others` says
+        in a note what the other points are."""
+        moments = pa.chunked_array([pa.array(self.moments, pa.string())])
+        times = read_times(moments, reading.timezone, month_first=reading.month_first)
+        ids, extra, user = described([self.about[row] for row in self.owners], reading.names, self.row, usual)
+        notes = (f"{self.others:,} {others}",) if self.others else ()
+        return Parsed(
+            Trajectories(
+                np.array(self.x),
+                np.array(self.y),
+                ragged.offsets_of(np.array(self.sizes, dtype=np.int64)),
+                t=times.seconds,
+                ids=ids,
+                crs=WGS84,
+                extra=extra,
+                user=user,
+                timezone=reading.timezone,
+            ),
+            rows=len(self.sizes),
+            notes=(*notes, *times.notes),
+            doubts=unzoned(times.unzoned, reading),
+        )
