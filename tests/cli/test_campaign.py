@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.server import registry
 from ldptrace.server.batches import Label, count_batch
 from ldptrace.server.storage import open_database
-from shuffler_kit import HOUR, KEY, NOW, batch_of, telling
+from shuffler_kit import HOUR, KEY, NOW, batch_of, standing, telling
 
 PLAN = Plan.single_report(Grid((0.0, 0.0, 6.0, 6.0), 4), 1.0)
 
@@ -49,6 +50,8 @@ def test_a_campaign_is_made_of_a_plan_and_opened_and_closed() -> None:
     assert shown("town")["state"] == "open"
     facts, _, table = run("show", "town").stdout.partition("Predicted standard error of a share")
     assert "reports   0 counted, 7 needed" in facts.splitlines()
+    # From as many reports as a release needs.
+    assert min(int(text) for text in re.findall(r"([\d,]+) reports", table)) >= 7
     # A row for each question, and no more than a terminal is wide.
     assert {"length", "visits", "moves"} <= {line.split()[1] for line in table.splitlines() if "│" in line}
     assert max(map(len, table.splitlines())) <= 100
@@ -207,3 +210,11 @@ def test_a_shuffled_campaign_shows_its_batches_and_both_promises(tmp_path: Path)
         "promise epsilon 1, delta 0.00000001 for an answer; 1 if curator and shuffler work together" in shown
     )
     assert "batch 4 reports, 4 counted, central epsilon 1" in shown
+
+
+def test_a_standing_shuffled_campaign_shows_both_lifetimes(tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text(standing().changed(campaign=None).to_json())
+    data = ("--data", str(tmp_path / "data"))
+    run("create", "trips", "--plan", str(tmp_path / "plan.json"), *data)
+    shown = " ".join(run("show", "trips", *data).output.split())
+    assert "epsilon 20 for all answers; 20 if curator and shuffler work together" in shown

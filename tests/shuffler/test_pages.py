@@ -19,7 +19,7 @@ from ldptrace.shuffler.app import create_app
 from ldptrace.shuffler.store import Store
 from ldptrace.web.limits import Settings
 from ports_kit import free_port
-from shuffled_kit import KEY, UNTIL, shuffled
+from shuffled_kit import KEY, UNTIL, shuffled, weekly
 from shuffler_kit import running
 from visit_kit import Visit
 
@@ -89,4 +89,25 @@ def test_a_person_answers_on_the_page(browser: Browser, tmp_path: Path) -> None:
         opened = KEY.opener(plan.id).open(body, label_bytes(None))
         assert opened is not None
         read_report(opened, plan, 0)
+    store.close()
+
+
+@pytest.mark.slow
+def test_the_total_is_shown_before_a_person_takes_part(browser: Browser, tmp_path: Path) -> None:
+    """The eps0 of all answers that the lifetime allows, which counts from then on."""
+    port = free_port()
+    plan = weekly(WORLD, answers=3, batch=2, address=f"http://127.0.0.1:{port}")
+    store = Store(tmp_path, time.time)
+    store.add_plan(plan, "http://127.0.0.1:9/v1/campaigns/spring", "token", admission=False)
+    with running(tmp_path, port) as server:
+        tab = Visit(browser, server)
+        page = tab.go(f"/c/{plan.id}")
+        expect(page.locator("#ledger")).to_contain_text(
+            "As soon as you take part, 6 count as used, for all 3 answers"
+        )
+        expect(page.locator("#ledger")).to_contain_text("0 of at most 30 are used")
+        page.click("#accept")
+        expect(page.locator("#ledger")).to_contain_text("6 of at most 30 are used")
+        expect(page.locator("#ledger")).not_to_contain_text("As soon as")
+        assert tab.complaints == []
     store.close()

@@ -146,7 +146,7 @@ def show(
         typer.echo(json.dumps(shown, indent=1))
         return
     _facts(shown)
-    _errors(shown["predicted"], shown["reports"])
+    _errors(shown["predicted"], shown["reports"], shown["min_reports"])
 
 
 def _facts(shown: Overview) -> None:
@@ -193,6 +193,9 @@ def _batches(shown: Overview) -> list[tuple[str, str]]:
             "and shuffler work together",
         ),
     ]
+    if shown["standing"]:
+        whole = f"epsilon {shuffled['lifetime']} for all answers"
+        lines.append(("", f"{whole}; {shown['standing']['lifetime']} if curator and shuffler work together"))
     for one in shown["batches"][-NEWEST:]:
         window = "" if one["window"] is None else f"window {one['window']}: "
         what = (
@@ -221,11 +224,14 @@ def _windows(shown: Overview) -> list[str]:
     return [line(one) for one in shown["round_reports"][-NEWEST:]]
 
 
-def _errors(predicted: list[Predicted], reports: int) -> None:
-    """Print a table of predicted standard errors: a row for each question, and a column for each number of reports."""
+def _errors(predicted: list[Predicted], reports: int, least: int) -> None:
+    """Print a table of predicted standard errors: a row for each question, and a column for each number of reports that
+    is still to come and enough for a release."""
     from rich.table import Table
 
-    chosen = [entry for entry in predicted if entry["reports"] >= max(1, reports)][:4] or predicted[-1:]
+    chosen = [entry for entry in predicted if entry["reports"] >= max(1, reports, least)][:4] or predicted[
+        -1:
+    ]
     table = Table(title="Predicted standard error of a share", title_justify="left", title_style="")
     table.add_column("question")
     for entry in chosen:

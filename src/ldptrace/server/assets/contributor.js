@@ -85,7 +85,7 @@ function introduce(campaign) {
   at("state").hidden = false;
   const who = [
     campaign.organiser && say("runBy", campaign),
-    campaign.until !== null && say("until", { date: date(campaign.until) }),
+    campaign.until !== null && campaign.state === "open" && say("until", { date: date(campaign.until) }),
     campaign.contact && say("ask", campaign),
   ].filter(Boolean);
   at("who").textContent = who.join(" ");
@@ -166,6 +166,9 @@ async function showLocal() {
   if (plan.shuffled === null) return;
   const { local } = await ledger.cost();
   at("ledger").append(` ${say("budgetLocal", { local: local || "0", limit: ledger.localLimit, epsilon: plan.epsilon })}`);
+  // A person agrees to the total at once, by taking part.
+  const own = plan.standing === null ? null : state.own;
+  if (own && !own.accepted) at("ledger").append(` ${say("budgetTotal", { count: number(own.most), total: Number((own.most * Number(plan.epsilon)).toPrecision(12)) })}`);
 }
 
 async function accept() {

@@ -4,14 +4,15 @@ import { end, latest } from "./client/src/standing.js";
 
 const now = () => Date.now() / 1000;
 
-/** What the ledger says of a standing plan. `window` is the one that is due now, null where none is. */
+/** What the ledger says of a standing plan, whose lifetime allows `most` answers. `window` is the one that is due now, null where none is. */
 export async function standingState(ledger, plan) {
   const row = (await ledger.standing()).find((one) => one.plan === plan.id);
   const room = (units, each = plan.epsilon) => Math.floor(units / Number(each) + 1e-9);
   // What is left of the campaign's lifetime, or of the person's own limit.
   const given = row?.answers ?? 0;
-  const left = Math.min(room(Number(plan.standing.lifetime)) - given, room(Number(ledger.limit) - Number(await ledger.spent()), plan.shuffled?.epsilon));
-  if (row === undefined) return { accepted: false, answers: 0, left, window: null };
+  const most = room(Number(plan.standing.lifetime));
+  const left = Math.min(most - given, room(Number(ledger.limit) - Number(await ledger.spent()), plan.shuffled?.epsilon));
+  if (row === undefined) return { accepted: false, answers: 0, left, most, window: null };
   const last = latest(plan.standing, now(), row.phase);
   const due = last > row.window && left > 0;
   const to = end(plan.standing, due ? last : row.window + 1, row.phase);
