@@ -234,6 +234,17 @@ def test_every_campaign_has_a_key_of_its_own(tmp_path: Path) -> None:
         )
 
 
+def test_a_batch_that_the_server_would_not_take_is_refused_before_anybody_answers(tmp_path: Path) -> None:
+    database = open_database(tmp_path)
+    # Twice the least batch of 122 bytes each is 256 MiB.
+    most = (256 << 20) // 122 // 2
+    opened_shuffled(database, hourly(batch=most))
+    with pytest.raises(InputError, match=f"at most {most:,}, got {most + 1:,}"):
+        campaigns.create(database, "many", telling(batch=most + 1).changed(campaign=None), actor="test")
+    with pytest.raises(InputError, match="the least batch is at most"):
+        standing.change_plan(database, "trips", hourly(batch=most + 1), actor="test", now=NOW)
+
+
 def test_a_campaign_stays_shuffled(tmp_path: Path) -> None:
     database = open_database(tmp_path)
     plan = opened_shuffled(database, hourly())

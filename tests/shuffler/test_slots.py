@@ -91,14 +91,3 @@ def test_it_is_a_set(numbers: list[int]) -> None:
     assert list(slots.at(places[::-1])) == list(slots.at(places))[::-1]
     assert {number for number, report in enumerate(made) if report in slots} == set(numbers)
     connection.close()
-
-
-def test_dropped_reports_are_overwritten(tmp_path: Path) -> None:
-    path, made = tmp_path / "one.sqlite", reports(300)
-    connection, slots = opened(path)
-    fill(connection, slots, [made])
-    assert all(report in path.read_bytes() for report in made)
-    slots.drop()
-    connection.close()
-    left = path.read_bytes()
-    assert not any(report[1:9] in left for report in made)

@@ -128,6 +128,25 @@ def test_what_is_no_sealed_report_of_an_open_window_is_refused(tmp_path: Path, c
         store.take("0" * 64, [good])
 
 
+def test_a_batch_is_never_larger_than_the_curator_takes(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = standing()
+    store, made = (
+        serving(tmp_path, plan, clock, admission=True),
+        [sealed(plan, n, 0) for n in range(BATCH + 1)],
+    )
+    codes = [line[0] for line in store.make_codes(plan.id, [0], len(made))]
+    monkeypatch.setattr("ldptrace.shuffler.store.MAX_UPLOAD", BATCH * Served.of(plan).size)
+    coded = [Sealed(one.body, 0, code) for one, code in zip(made, codes, strict=True)]
+    full = ServerProblem.CAMPAIGN_FULL.number
+    assert store.take(plan.id, coded) == [0] * BATCH + [full]
+    # One that is held is acknowledged again, and the code of the other one is still unused.
+    assert store.take(plan.id, coded) == [0] * BATCH + [full]
+    monkeypatch.undo()
+    assert store.take(plan.id, coded) == [0] * (BATCH + 1)
+
+
 def test_a_code_is_good_for_one_report_of_one_window(tmp_path: Path, clock: Clock) -> None:
     plan = standing()
     store = serving(tmp_path, plan, clock)

@@ -48,7 +48,10 @@ TimeoutOption = Annotated[
     float, typer.Option(min=0.1, help="Number of seconds within which a whole request must arrive.")
 ]
 ProxyOption = Annotated[
-    str, typer.Option(help="Addresses of reverse proxies whose header X-Forwarded-For is trusted.")
+    str,
+    typer.Option(
+        help="Addresses or networks of reverse proxies whose header X-Forwarded-For is trusted, with commas between."
+    ),
 ]
 ClockOption = Annotated[
     str | None,

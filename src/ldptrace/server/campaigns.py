@@ -12,6 +12,8 @@ from ldptrace.errors import InputError
 from ldptrace.models.lengths import length_quantile
 from ldptrace.protocol.plan import CampaignName, Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
+from ldptrace.protocol.reports import report_bytes
+from ldptrace.protocol.seals import sealed_bytes
 from ldptrace.server.registry import Campaign, find, is_name, note
 from ldptrace.server.seen import erase, rewrite, settle_all
 from ldptrace.server.storage import Database, Session
@@ -19,6 +21,7 @@ from ldptrace.server.storage.schema import OF_CAMPAIGN, OF_ROUND
 from ldptrace.server.tallies import estimates_of, tallies_of
 from ldptrace.server.terms import Terms
 from ldptrace.server.windows import begin_round
+from ldptrace.web.limits import MAX_UPLOAD
 from ldptrace.web.problems import Refused, ServerProblem, wrong_state
 
 QUANTILE = 0.9
@@ -92,6 +95,14 @@ def named(plan: Plan, name: str) -> Plan:
 
 def keep_plan(session: Session, name: str, plan: Plan, number: int) -> None:
     """Store one more plan of a campaign."""
+    if plan.shuffled is not None:
+        # A batch may have twice as many reports as it needs.
+        most = MAX_UPLOAD // 2 // sealed_bytes(report_bytes(plan.rounds[0]))
+        if plan.shuffled.batch > most:
+            raise InputError(
+                f"the server takes batches of this plan of up to {2 * most:,} reports, so the least batch is at most "
+                f"{most:,}, got {plan.shuffled.batch:,}"
+            )
     session.run(
         "INSERT INTO plans (campaign, id, number, text) VALUES (?, ?, ?, ?)",
         name,

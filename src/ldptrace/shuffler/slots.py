@@ -42,10 +42,6 @@ class Slots:
             (capacity, self._size),
         )
 
-    def drop(self) -> None:
-        """Delete the table; SQLite overwrites its pages with zeros."""
-        self._connection.execute(f"DROP TABLE IF EXISTS {self._table}")
-
     @property
     def capacity(self) -> int:
         [(last,)] = self._connection.execute(f"SELECT max(place) FROM {self._table}")

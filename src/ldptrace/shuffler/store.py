@@ -27,6 +27,7 @@ from ldptrace.protocol.problems import Problem
 from ldptrace.shuffler.served import NO_WINDOW, Served
 from ldptrace.shuffler.slots import Slots, full, room
 from ldptrace.shuffler.witness import Witness
+from ldptrace.web.limits import MAX_UPLOAD
 from ldptrace.web.problems import ServerProblem, StorageUnavailable, not_found
 
 FILE = "shuffler.sqlite"
@@ -98,8 +99,7 @@ class Store:
         self._connection: sqlite3.Connection | None = None
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.witness = Witness(self.path.parent, apart=False)
-        is_lost = not self.path.exists() and not self.witness.is_missing()
-        if is_lost:
+        if not self.path.exists() and not self.witness.is_missing():
             raise InputError(
                 f"the storage {self.path} is missing: restore it from a backup, or begin in another folder"
             )
@@ -226,12 +226,10 @@ class Store:
     def batches(self) -> list[Batch]:
         """Return all batches, of each plan in the order of the windows."""
         with self._reading() as session:
-            return [
-                Batch(*row)
-                for row in session.execute(
-                    "SELECT plan, label, state, reports, answer FROM batches ORDER BY plan, label"
-                ).fetchall()
-            ]
+            found = session.execute(
+                "SELECT plan, label, state, reports, answer FROM batches ORDER BY plan, label"
+            )
+            return [Batch(*row) for row in found.fetchall()]
 
     def backup(self, path: Path) -> None:
         """Copy the storage to a new file, without the reports of open batches, which a copy never sends."""
@@ -360,9 +358,17 @@ class _Taking:
         state, reports, capacity, salt = found or (OPEN, 0, 0, secrets.token_bytes(32))
         return _Taking(session, served, window, (reports, capacity, salt)) if state == OPEN else None
 
+    def holds(self, sealed: bytes) -> bool:
+        """Whether the batch holds this report already."""
+        return self._capacity > 0 and sealed in self._slots
+
+    def has_room(self, sealed: bytes) -> bool:
+        """Whether the batch holds this report already, or fewer than a curator takes at once."""
+        return self._count < MAX_UPLOAD // self._served.size or self.holds(sealed)
+
     def admits(self, one: Sealed) -> bool:
         """Whether the batch holds this report already, or its code was unused; the code is used up then."""
-        if self._capacity and one.body in self._slots:
+        if self.holds(one.body):
             return True
         used = self._session.execute(
             "UPDATE codes SET used = 1 WHERE plan = ? AND label = ? AND hash = ? AND used = 0",
@@ -408,6 +414,8 @@ def _problem(taking: _Taking | None, served: Served, one: Sealed, *, admission: 
         return Problem.WRONG_SIZE.number
     if taking is None:
         return Problem.WRONG_WINDOW.number
+    if not taking.has_room(one.body):
+        return ServerProblem.CAMPAIGN_FULL.number
     if admission and not taking.admits(one):
         return ServerProblem.NOT_ADMITTED.number
     taking.add(one.body)

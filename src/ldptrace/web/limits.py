@@ -20,6 +20,8 @@ MAX_HEAD = 32 << 10
 # needs, are not counted.
 MAX_ARRIVING = 64 << 20
 FREE = 16 << 10
+# Bytes of a batch of a shuffler, or of a tally, that a curator takes at once.
+MAX_UPLOAD = 256 << 20
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Settings:
     """The settings of the server."""
 
     max_body: int = 4 << 20
-    max_upload: int = 256 << 20
+    max_upload: int = MAX_UPLOAD
     # Requests per second and address, and how many may come at once. 0: no limit.
     rate: float = 50.0
     burst: float = 500.0
