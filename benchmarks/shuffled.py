@@ -1,6 +1,6 @@
 """Utility and cost of shuffled reports, and how exact the accountant is.
 
-    python -m benchmarks.shuffled utility [--data FOLDER] [--repeats 3]   few shuffled reports beside many direct ones
+    python -m benchmarks.shuffled utility [--data FOLDER] [--repeats 9]   few shuffled reports beside many direct ones
     python -m benchmarks.shuffled accountant       the stated epsilon beside the exact value, and time, also in Node
     python -m benchmarks.shuffled lifetime         52 windows at eps0 3, n = 300,000, delta 1e-6
 
@@ -141,7 +141,7 @@ def main() -> None:
     )
     parser.add_argument("what", choices=("utility", "accountant", "lifetime"))
     parser.add_argument("--data", type=Path)
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--out", type=Path, default=Path("."))
     given = parser.parse_args()
     if given.what == "utility":
