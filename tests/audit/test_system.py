@@ -5,7 +5,7 @@ import os
 import pytest
 
 from audit_kit import SINGLE
-from ldptrace.audit.system import OwnWitness, extreme_trajectories, system_source
+from ldptrace.audit.system import extreme_trajectories, own_messages, system_source
 from ldptrace.device.track import trip_of
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.reports import Report
@@ -27,11 +27,10 @@ def test_devices_draw_the_group_that_is_looked_at(trips: int) -> None:
     """Whatever the number of trips, of which one is drawn before."""
     weekly = SINGLE.changed(standing=Standing.of(7 * 86_400, epsilon=SINGLE.epsilon))
     for plan in (SINGLE, weekly):
-        witness = OwnWitness(plan)
         for group in range(len(plan.rounds[0].asks)):
             found = [
                 Report.decode(m)
-                for m in witness.messages(0, group, [[(0.5, 0.5), (1.5, 2.5)]] * trips, 5).sent
+                for m in own_messages(plan, 0, group, [[(0.5, 0.5), (1.5, 2.5)]] * trips, 5).sent
             ]
             assert {report.group for report in found} == {group}
             assert (min(report.window for report in found) > 0) == (plan is weekly)

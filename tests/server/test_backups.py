@@ -65,8 +65,7 @@ def test_a_campaign_moves_to_another_database(database: Database, tmp_path: Path
 
     def send(where: Database, report: bytes, code: str) -> list[int]:
         return [
-            int(n)
-            for n in Counter(where).count("trips", [Submission(report, (tokens.admission_hash(code),))])[0]
+            int(n) for n in Counter(where).count("trips", [Submission(report, (tokens.token_hash(code),))])[0]
         ]
 
     assert send(database, one, used) == [COUNTED]

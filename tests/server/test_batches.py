@@ -135,7 +135,7 @@ def test_what_is_no_window_of_the_plan_is_refused(tmp_path: Path) -> None:
 def test_a_window_that_does_not_begin_has_no_batch(tmp_path: Path) -> None:
     database = open_database(tmp_path)
     plan = opened_shuffled(database, hourly())
-    standing.end(database, "trips", actor="test", now=NOW + HOUR)
+    standing.close(database, "trips", actor="test", now=NOW + HOUR)
     for window, code in ((0, None), (1, "wrong-window")):
         body, now = batch_of(plan, range(BATCH), window), NOW + (window + 2.5) * HOUR
         if code is None:

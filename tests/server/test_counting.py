@@ -14,7 +14,7 @@ from ldptrace.protocol.problems import Problem
 from ldptrace.server import campaigns, registry, seen, tallies
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.storage import Database, open_database
-from ldptrace.server.tokens import admission_hash, create_admissions
+from ldptrace.server.tokens import create_admissions, token_hash
 from ldptrace.web.problems import Refused, ServerProblem
 from server_kit import (
     COUNTED,
@@ -148,7 +148,7 @@ def test_a_campaign_that_is_full(database: Database) -> None:
 
 def test_admission_tokens_count_once(database: Database) -> None:
     campaigns.create(database, "trips", TELLING, actor="test")
-    tokens = [admission_hash(text) for text in create_admissions(database, "trips", 3, actor="test")]
+    tokens = [token_hash(text) for text in create_admissions(database, "trips", 3, actor="test")]
     campaigns.open_round(database, "trips", actor="test")
     reports = [telling_report(value) for value in range(5)]
     counter = Counter(database)
@@ -158,7 +158,7 @@ def test_admission_tokens_count_once(database: Database) -> None:
         return [int(code) for code in counter.count("trips", [Submission(body, hashes)])[0]]
 
     assert send(reports[0]) == [refused]
-    assert send(reports[0], admission_hash("invented")) == [refused]
+    assert send(reports[0], token_hash("invented")) == [refused]
     assert send(reports[0], tokens[0]) == [COUNTED]
     # The answer was lost: the same report with the same token is a duplicate, another report has no token.
     assert send(reports[0], tokens[0]) == [DUPLICATE]
@@ -177,7 +177,7 @@ def test_an_admission_token_is_good_for_its_own_campaign_only(database: Database
     for name in ("trips", "others"):
         campaigns.create(database, name, of(TELLING, name), actor="test")
         [text] = create_admissions(database, name, 1, actor="test")
-        codes_of[name] = admission_hash(text)
+        codes_of[name] = token_hash(text)
         campaigns.open_round(database, name, actor="test")
     counter = Counter(database)
     report = telling_report(1)

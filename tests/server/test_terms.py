@@ -8,7 +8,7 @@ import pytest
 
 from ldptrace.errors import InputError
 from ldptrace.options import from_options
-from ldptrace.server.terms import LINE, MOST_REPORTS, TEXT, About, Terms
+from ldptrace.server.terms import LINE, MOST_REPORTS, TEXT, About, Schedule, Terms
 
 
 @pytest.mark.parametrize(
@@ -45,4 +45,5 @@ def test_what_is_stated() -> None:
     )
     assert found.about == about
     assert (found.schedule.opens, found.schedule.until) == (5, 2 * 86_400)
+    assert Schedule(opens="1803859200") == Schedule(opens="2027-03-01")  # type: ignore[arg-type]
     assert (found.numbers.min_reports, found.numbers.users) == (1_000, None)

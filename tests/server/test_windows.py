@@ -39,10 +39,10 @@ class Clock:
     ],
 )
 def test_a_window_is_counted_in_its_time(now: float, counted: set[int]) -> None:
-    plan = CountedPlan(WEEKLY.id, WEEKLY, None)
+    plan = CountedPlan(WEEKLY, None)
     assert {window for window in range(12) if plan.is_counted(window, now)} == counted
     # A plan that was replaced begins no further window.
-    ended = CountedPlan(WEEKLY.id, WEEKLY, 14 * WEEK + 1)
+    ended = CountedPlan(WEEKLY, 14 * WEEK + 1)
     assert {window for window in range(12) if ended.is_counted(window, now)} == counted - {5}
 
 

@@ -27,8 +27,8 @@ def test_what_is_no_clock_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "tomorrow", "2027-02-30", "2027-03-01T25:00", "1e9", "0001-01-01T00:00+14:00x"]
+    "text", ["", "tomorrow", "2027-02-30", "2027-03-01T25:00", "inf", "0001-01-01T00:00+14:00x"]
 )
 def test_what_is_no_time_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="a time is like"):
+    with pytest.raises(InputError, match="a time is a moment"):
         moment(text)

@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
 
-from ldptrace.audit.system import Messages, OwnWitness, Points, extreme_trajectories, lifelike
+from ldptrace.audit.system import Messages, Points, extreme_trajectories, lifelike, own_messages
 from ldptrace.core.arrays import Floats
 from ldptrace.device import Recording
 from ldptrace.device.track import occasion_among
@@ -62,10 +63,8 @@ class Input(NamedTuple):
     answer: Answer
 
 
-class Witness(Protocol):
-    """Lets devices answer one group of one round of a plan."""
-
-    def messages(self, number: int, group: int, trips: Sequence[Points], count: int) -> Messages: ...
+# Lets devices answer one group of one round of a plan: takes both numbers, their trips, and how many answer.
+Witness = Callable[[int, int, Sequence[Points], int], Messages]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +84,7 @@ def black_box(
     witness: Witness | None = None,
 ) -> list[Attack]:
     """Attack every round and group of the plan, with `trials` messages per input."""
-    own = OwnWitness(plan) if witness is None else witness
+    answered = partial(own_messages, plan) if witness is None else witness
     targets = [
         (number, group)
         for number, round_ in enumerate(plan.rounds)
@@ -106,7 +105,7 @@ def black_box(
                 min(trials, enough(plan, number, level)),
             ),
         ):
-            samples = [_sample(own.messages(number, group, one.trips, count), one) for one in inputs]
+            samples = [_sample(answered(number, group, one.trips, count), one) for one in inputs]
             found = _attacks(plan, number, group, samples, level)
             attacks += [replace(attack, looked_at=attack.looked_at + whose) for attack in found]
     return attacks

@@ -60,18 +60,17 @@ def sealed_finding(plan: Plan, device: Device) -> StructuralFinding:
     sent = reports_of(device, {"plan": own.to_json(), "trips": trip_lines([])}, SEALS)
     size = sealed_bytes(report_bytes(own.rounds[0]))
     opened, lost = key.opener(own.id).open_all(sent, None)
-    detail = f"{SEALS} seals of {size} bytes, each with a fresh key"
+    wrong = ""
     if lost:
-        detail = f"{lost} of {SEALS} messages are not sealed for this plan"
+        wrong = f"{lost} of {SEALS} messages are not sealed for this plan"
     elif {len(one) for one in sent} != {size}:
-        detail = f"messages have {sorted({len(one) for one in sent})} bytes, not {size}"
+        wrong = f"messages have {sorted({len(one) for one in sent})} bytes, not {size}"
     elif len({one[:POINT_BYTES] for one in sent}) < SEALS:
-        detail = "two seals have the same key"
-    else:
-        for report in opened:
-            try:
-                read_report(report, own, 0)
-            except ReportRejected as rejection:
-                return StructuralFinding(0, "seal", False, str(rejection))
-        return StructuralFinding(0, "seal", True, detail)
-    return StructuralFinding(0, "seal", False, detail)
+        wrong = "two seals have the same key"
+    for report in opened:
+        try:
+            read_report(report, own, 0)
+        except ReportRejected as rejection:
+            wrong = wrong or str(rejection)
+    detail = wrong or f"{SEALS} seals of {size} bytes, each with a fresh key"
+    return StructuralFinding(0, "seal", not wrong, detail)

@@ -11,7 +11,6 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ldptrace.device import Ledger, Point, Recording, Reporter, occasion_of
@@ -78,25 +77,19 @@ class Asked:
         return self.answer([points], take), handed
 
 
-@dataclass(frozen=True)
-class OwnWitness:
-    """Lets devices of this package answer one group of one round of a plan."""
-
-    plan: Plan
-
-    def messages(self, number: int, group: int, trips: Sequence[Points], count: int) -> Messages:
-        """Return fresh messages of devices that happened to draw this group."""
-        device, round_ = Asked(self.plan, number), self.plan.rounds[number]
-        sent = [device.answer(trips, in_group(round_, group)) for _ in range(count)]
-        return Messages(self.plan, number, sent)
-
-
 class Messages(NamedTuple):
     """What devices sent, and the round of the plan that it answers."""
 
     plan: Plan
     round: int
     sent: list[bytes]
+
+
+def own_messages(plan: Plan, number: int, group: int, trips: Sequence[Points], count: int) -> Messages:
+    """Return fresh messages of devices of this package that happened to draw this group."""
+    device, round_ = Asked(plan, number), plan.rounds[number]
+    sent = [device.answer(trips, in_group(round_, group)) for _ in range(count)]
+    return Messages(plan, number, sent)
 
 
 def in_group(round_: Round, group: int) -> Bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -42,6 +42,15 @@ UNSEEN = (
 )
 
 
+# Evidence besides the exact one, in the order of the document.
+KINDS = ("central", "marginals", "structure", "source", "ledger", "attacks")
+
+
+def fallen(findings: Sequence[Any]) -> list[Any]:
+    """Return the findings against the claim."""
+    return [one for one in findings if not one.stands]
+
+
 @dataclass(frozen=True)
 class Audit:
     """What was found when somebody tried to break the plan's claim."""
@@ -70,17 +79,9 @@ class Audit:
     @property
     def stands(self) -> bool:
         """Whether the claim survived."""
-        evidence: list[list[bool]] = [
-            [finding.stands for finding in self.exact],
-            [finding.stands for finding in self.marginals],
-            [finding.stands for finding in self.structure],
-            [attack.stands for attack in self.attacks],
-            [finding.stands for finding in self.source],
-            [finding.stands for finding in self.ledger],
-            [finding.stands for finding in self.central],
-        ]
+        kinds: tuple[list[Any], ...] = (self.exact, *(getattr(self, name) for name in KINDS))
         exact = self.exact_epsilon
-        return all(map(all, evidence)) and (exact is None or exact <= float(self.plan.epsilon))
+        return not any(map(fallen, kinds)) and (exact is None or exact <= float(self.plan.epsilon))
 
     @property
     def tried(self) -> list[str]:
@@ -102,44 +103,35 @@ class Audit:
 
     def summary(self) -> str:
         """Return one paragraph for people who answer for the collection."""
-        claim = decimal_text(self.plan.epsilon)
-        shape = [finding for finding in self.structure if not finding.stands]
-        wrong = sorted({finding.question for finding in self.exact if not finding.stands})
-        odd = [finding for finding in self.marginals if not finding.stands]
-        broken = [attack for attack in self.attacks if not attack.stands]
-        stale = [finding for finding in self.source if not finding.stands]
-        forgetful = [finding for finding in self.ledger if not finding.stands]
         text = (
-            f"Plan {self.plan.id} promises every participant local differential privacy with epsilon {claim}. "
-            f"Asked was the client {self.device}. "
+            f"Plan {self.plan.id} promises every participant local differential privacy with epsilon "
+            f"{decimal_text(self.plan.epsilon)}. Asked was the client {self.device}. "
         )
         text += self._central_words()
         if self.stands:
             return text + self._standing_words()
         text += "The promise FELL. "
-        overstated = [finding for finding in self.central if not finding.stands]
-        if overstated:
-            first = overstated[0]
+        for one in fallen(self.central)[:1]:
             text += (
-                f"The central epsilon of {first.checked} is {first.epsilon:.4g}, more than the {first.claimed:g} that "
-                "the plan states. "
+                f"The central epsilon of {one.checked} is {one.epsilon:.4g}, more than the {one.claimed:g} that the "
+                "plan states. "
             )
-        if forgetful:
-            text += f"The ledger does not keep its word that {forgetful[0].checked}: {forgetful[0].detail}. "
-        if stale:
-            text += f"The random source is not what it must be, in {stale[0].target}: {stale[0].detail}. "
-        if shape:
-            text += f"The {shape[0].checked} of a message depends on the trajectory: {shape[0].detail}. "
-        if wrong:
+        for one in fallen(self.ledger)[:1]:
+            text += f"The ledger does not keep its word that {one.checked}: {one.detail}. "
+        for one in fallen(self.source)[:1]:
+            text += f"The random source is not what it must be, in {one.target}: {one.detail}. "
+        for one in fallen(self.structure)[:1]:
+            text += f"The {one.checked} of a message depends on the trajectory: {one.detail}. "
+        if wrong := sorted({one.question for one in fallen(self.exact)}):
             text += (
                 f"The randomisation of {', '.join(wrong)} is not what the plan says, by exact enumeration. "
             )
-        if odd:
+        for one in fallen(self.marginals)[:1]:
             text += (
-                f"In answers to {odd[0].question} item {odd[0].item} is named with a frequency of "
-                f"{odd[0].observed:.3f} instead of {odd[0].expected:.3f}. "
+                f"In answers to {one.question} item {one.item} is named with a frequency of {one.observed:.3f} "
+                f"instead of {one.expected:.3f}. "
             )
-        if broken:
+        if broken := fallen(self.attacks):
             worst = max(broken, key=lambda attack: attack.epsilon_at_least)
             one, other = worst.pair
             text += (
@@ -212,12 +204,7 @@ class Audit:
                 }
                 for finding in self.exact
             ],
-            "central": [asdict(finding) | {"stands": finding.stands} for finding in self.central],
-            "marginals": [asdict(finding) for finding in self.marginals],
-            "structure": [asdict(finding) for finding in self.structure],
-            "source": [asdict(finding) for finding in self.source],
-            "ledger": [asdict(finding) for finding in self.ledger],
-            "attacks": [asdict(attack) | {"stands": attack.stands} for attack in self.attacks],
+            **{name: [asdict(one) | {"stands": one.stands} for one in getattr(self, name)] for name in KINDS},
             "summary": self.summary(),
         }
 
@@ -292,7 +279,7 @@ def _client_audit(plan: Plan, trials: int, progress: Callable[[str], None], devi
     progress("comparing the messages of people of all kinds")
     structure = client_structure(plan, device, trials)
     witness = DrivenWitness(plan, device)
-    attacks = black_box(plan, trials, lambda target: progress(f"attacking {target}"), witness)
+    attacks = black_box(plan, trials, lambda target: progress(f"attacking {target}"), witness.messages)
     progress("trying the ledger")
     ledger = ledger_findings(device)
     outside = ["the randomizers case by case", "single items at full size", "the source of random bytes"]

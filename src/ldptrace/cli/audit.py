@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import typer
@@ -43,28 +45,23 @@ def audit(
     ),
 ) -> None:
     """Try to break the privacy promise of a plan. The exit status is 1 if an attack succeeds, otherwise 0."""
+    from ldptrace.audit import CommandDevice
+    from ldptrace.audit import audit as run
+
     check_outputs([json])
     chosen = plan_of(plan, epsilon, grid)
-    with Progress() as stages, stages("audit"):
-        found = _audited(chosen, trials, device)
+    with Progress() as stages, stages("audit"), ExitStack() as resources:
+        client = None
+        if device is not None:
+            folder = resources.enter_context(TemporaryDirectory())
+            client = resources.enter_context(CommandDevice(device, Path(folder)))
+        found = run(chosen, trials=trials, device=client)
     if json is not None:
         write_text(found.to_json(), json)
     _print(found, table_console(json))
     typer.echo(found.summary(), err=str(json) == "-")
     if not found.stands:
         raise typer.Exit(1)
-
-
-def _audited(plan: Plan, trials: int, command: str | None) -> Audit:
-    from tempfile import TemporaryDirectory
-
-    from ldptrace.audit import CommandDevice
-    from ldptrace.audit import audit as run
-
-    if command is None:
-        return run(plan, trials=trials)
-    with TemporaryDirectory() as folder, CommandDevice(command, Path(folder)) as client:
-        return run(plan, trials=trials, device=client)
 
 
 def plan_of(name: str, epsilon: float, n: int) -> Plan:

@@ -56,7 +56,10 @@ def create(
     else:
         chosen = decoded(Facts, {"for_map": roads is not None} | facts).campaign_plan()
     network = {} if roads is None else _network_files(roads)
-    terms = replace(terms, about=replace(terms.about, notice=_notice(terms.about.notice)))
+    notice = terms.about.notice
+    if notice and not notice.startswith(("https://", "http://")):
+        notice = Path(notice).read_text(encoding="utf-8").strip()
+    terms = replace(terms, about=replace(terms.about, notice=notice))
     campaigns.check_new(name, chosen, terms)
     store = database_of(data, database, new=True)
     made = campaigns.create(store, name, chosen, terms, actor=actor())
@@ -75,13 +78,6 @@ def create(
             f"the id of the plan is {made.plan.id}; the private key stays in the database and its backups. Make a "
             f"token for the shuffler: ldptrace campaign token {name} --scope shuffle"
         )
-
-
-def _notice(given: str) -> str:
-    """Return a privacy notice: a web address, or the text in a file."""
-    if not given or given.startswith(("https://", "http://")):
-        return given
-    return Path(given).read_text(encoding="utf-8").strip()
 
 
 def _network_files(path: Path) -> dict[str, bytes]:
@@ -287,7 +283,7 @@ def change(
     new = Plan.from_json(plan.read_bytes())
     changed = standing.change_plan(database_of(data, database), name, new, actor=actor(), now=now())
     note(
-        f"campaign {name} goes on with plan {changed.plan_id}; windows of the old one that have begun run out"
+        f"campaign {name} goes on with plan {changed.plan.id}; windows of the old one that have begun run out"
     )
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from time import time as system_clock
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -30,7 +30,6 @@ from ldptrace.protocol.units import moment
 
 if TYPE_CHECKING:
     from ldptrace.curator.tally import Tally
-    from ldptrace.device import Recording, Reporter
 from ldptrace.protocol.plan import Plan
 
 PlanOption = Annotated[Path, typer.Option(help="File of the plan of the collection.")]
@@ -124,6 +123,7 @@ def report(
         explain_spent,
         plan_words,
     )
+    from ldptrace.protocol.problems import PlanRefused, Problem
 
     if not (explain or sent or output is not None):
         raise InputError("say what to do: -o FILE writes the report, --explain shows what it would be")
@@ -144,36 +144,28 @@ def report(
     if explain:
         words = [*explain_ledger(book, reporter.plan, clock), *explain_asking(reporter.plan, number)]
         words += [] if trajectory is None else reporter.check(trips, number, clock)
+    done = ""
     if output is not None:
         note(plan_words(book, reporter.plan))
-    data = None if output is None else _answered(reporter, trips, number, clock)
-    if output is not None and data is not None:
-        with atomic_path(output) as temporary:
-            temporary.write_bytes(data)
-        words += explain_report(reporter.plan, data) if explain else []
+        try:
+            data = reporter.report(trips, number, clock)
+        except PlanRefused as refusal:
+            if refusal.problem is not Problem.PLAN_NOT_DUE:
+                raise
+            done = f"nothing written: {explain_ledger(book, reporter.plan, clock)[-1]}"
+        else:
+            with atomic_path(output) as temporary:
+                temporary.write_bytes(data)
+            words += explain_report(reporter.plan, data) if explain else []
+            spent = explain_spent(book, reporter.plan)
+            done = f"{len(data)} bytes written to {output}; ledger {book.path}: {spent}"
     if words:
         typer.echo("\n".join(words), err=str(output) == "-")
-    if output is not None and data is not None:
-        note(
-            f"{len(data)} bytes written to {output}; ledger {book.path}: {explain_spent(book, reporter.plan)}"
-        )
-    elif output is not None:
-        note(f"nothing written: {explain_ledger(book, reporter.plan, clock)[-1]}")
+    if done:
+        note(done)
     if sent:
         reporter.sent(number)
         note(f"round {number + 1} of plan {reporter.plan.id[:12]} will not be answered again")
-
-
-def _answered(reporter: Reporter, trips: list[Recording], number: int, now: float) -> bytes | None:
-    """Return the report, or None if no answer is due."""
-    from ldptrace.protocol.problems import PlanRefused, Problem
-
-    try:
-        return reporter.report(trips, number, now)
-    except PlanRefused as refusal:
-        if refusal.problem is not Problem.PLAN_NOT_DUE:
-            raise
-    return None
 
 
 def _refuse_nothing(codes: Mapping[int, int]) -> None:
@@ -259,8 +251,7 @@ def _tally_here(
     for path in reports:
         with sys.stdin.buffer if str(path) == "-" else open(path, "rb") as file:
             while batch := file.read(CHUNK // size * size or size):
-                values, times = _counted(receiver.receive(batch))
-                codes.update(dict(zip(values, times, strict=True)))
+                codes.update(receiver.receive(batch).tolist())
     return receiver.tally, codes, receiver.ids
 
 
@@ -342,10 +333,3 @@ def read_plan(path: Path) -> Plan:
     from ldptrace.protocol.plan import Plan
 
     return Plan.from_json(read_document(path))
-
-
-def _counted(codes: Any) -> tuple[list[int], list[int]]:
-    import numpy as np
-
-    values, times = np.unique(codes, return_counts=True)
-    return values.tolist(), times.tolist()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,13 +10,13 @@ import typer
 
 from ldptrace.cli.common import counted, note
 from ldptrace.cli.options import with_options
+from ldptrace.cli.serve import clock_of
 from ldptrace.core.reading import Reading
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
     from ldptrace.core.trajectories import Trajectories
     from ldptrace.protocol.plan import Plan
-    from ldptrace.server.fleet import Outcome
 
 # Trips of a generated city that are drawn at most; a larger fleet repeats them.
 MOST_TRIPS = 20_000
@@ -72,7 +71,8 @@ def fleet(
     """
     import asyncio
 
-    from ldptrace.server.fleet import Faults, Fleet, Playing, city_trips, run_fleet
+    from ldptrace.server.fleet import Faults, Fleet, Outcome, Playing, city_trips, run_fleet
+    from ldptrace.server.standing_fleet import Rhythm, StandingOutcome, run_standing_fleet
 
     devices = Fleet(url, campaign, Faults(duplicates, drops, garbage), seed, patience, note)
     sheets = None
@@ -81,48 +81,33 @@ def fleet(
         lines = admission.read_text(encoding="ascii").splitlines()
         sheets = [line.split() for line in lines if line.strip()]
     trips = city_trips(min(users, MOST_TRIPS), seed) if source is None else _from_file(source, reading)
-    if windows is not None:
-        from ldptrace.server.standing_fleet import Rhythm, run_standing_fleet
-
-        rhythm = Rhythm(_clock(trial_clock), windows, seed)
-        with counted("devices") as show:
-            playing = Playing(concurrency, sheets, lambda done: show("", done.acknowledged, users * windows))
-            answered = asyncio.run(run_standing_fleet(devices, trips, users, rhythm, playing))
-        _tell(answered, "answers")
-        for window, count in sorted(answered.windows.items()):
-            note(f"  window {window}: {count:,} answers")
-        note(f"  no device gave more than epsilon {float(answered.most_given):g}")
-        if answered.missed:
-            note(
-                f"  {answered.missed:,} windows were over before their device came: choose a slower trial clock"
-            )
-        if not answered.complete:
-            raise typer.Exit(1)
-        return
     with counted("devices") as show:
-        playing = Playing(concurrency, sheets, lambda done: show("", done.acknowledged, users))
-        outcome = asyncio.run(run_fleet(devices, trips, users, playing))
-    _tell(outcome)
-    if not outcome.complete:
-        raise typer.Exit(1)
-
-
-def _tell(outcome: Outcome, what: str = "devices") -> None:
-    """Print how many devices succeeded and what went wrong."""
+        total = users * (windows or 1)
+        playing = Playing(concurrency, sheets, lambda done: show("", done.acknowledged, total))
+        outcome: Outcome
+        if windows is None:
+            outcome = asyncio.run(run_fleet(devices, trips, users, playing))
+        else:
+            rhythm = Rhythm(clock_of(trial_clock), windows, seed)
+            outcome = asyncio.run(run_standing_fleet(devices, trips, users, rhythm, playing))
     events = ", ".join(f"{count:,} {event}" for event, count in sorted(outcome.events.items()))
     note(
-        f"{outcome.acknowledged:,} of {outcome.devices:,} {what} acknowledged in {outcome.seconds:.1f} s, "
-        f"{outcome.acknowledged / max(outcome.seconds, 1e-9):,.0f} per second"
+        f"{outcome.acknowledged:,} of {outcome.devices:,} {'answers' if windows else 'devices'} acknowledged in "
+        f"{outcome.seconds:.1f} s, {outcome.acknowledged / max(outcome.seconds, 1e-9):,.0f} per second"
         + (f"; {events}" if events else "")
     )
     for problem, count in outcome.refused.most_common():
         note(f"  {count:,} refused: {problem}")
-
-
-def _clock(text: str | None) -> Callable[[], float]:
-    from ldptrace.web.clock import TrialClock
-
-    return time.time if text is None else TrialClock.of(text)
+    if isinstance(outcome, StandingOutcome):
+        for window, count in sorted(outcome.windows.items()):
+            note(f"  window {window}: {count:,} answers")
+        note(f"  no device gave more than epsilon {float(outcome.most_given):g}")
+        if outcome.missed:
+            note(
+                f"  {outcome.missed:,} windows were over before their device came: choose a slower trial clock"
+            )
+    if not outcome.complete:
+        raise typer.Exit(1)
 
 
 def _from_file(path: Path, reading: Reading) -> Callable[[Plan], Trajectories]:

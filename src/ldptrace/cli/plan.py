@@ -78,15 +78,14 @@ def plan(
             note(f"private key written to {_key_file(output)}: only the curator's server may have it")
         if facts.shuffled and facts.shuffler is None:
             note(f"the plan names the shuffler {SHUFFLER}, for trials; give --shuffler and --operator")
+    direct = _direct(facts) if facts.shuffled else None
     if json_file is not None:
         document = {
             "plan_id": chosen.id,
             "plan": chosen.document(),
             "outlook": None if view is None else asdict(view) | {"error": view.error},
             "mostly_noise": noise,
-            "direct": None
-            if not facts.shuffled
-            else asdict(_direct(facts)) | {"error": _direct(facts).error},
+            "direct": None if direct is None else asdict(direct) | {"error": direct.error},
             "explanation": words,
         }
         write_text(json.dumps(document, indent=2), json_file)
@@ -95,8 +94,8 @@ def plan(
     console = table_console(output)
     if view is not None:
         console.print(_outlooks(view, facts))
-    if view is not None and facts.shuffled:
-        console.print(_both_ways(view, facts, chosen))
+    if view is not None and direct is not None:
+        console.print(_both_ways(view, direct, facts, chosen))
     if explain:
         console.print("\n".join(words), markup=False, soft_wrap=True)
     if noise:
@@ -134,7 +133,7 @@ def _direct(facts: Facts) -> Outlook:
     return outlook(facts.users, float(facts.epsilon), n, trip=facts.trip, most_moves=facts.most_moves)
 
 
-def _both_ways(view: Outlook, facts: Facts, chosen: Plan) -> Table:
+def _both_ways(view: Outlook, direct: Outlook, facts: Facts, chosen: Plan) -> Table:
     """Return a table of the shuffled plan and of a direct one with the same people and the same epsilon."""
     from rich.table import Table
 
@@ -142,7 +141,6 @@ def _both_ways(view: Outlook, facts: Facts, chosen: Plan) -> Table:
 
     shuffled, epsilon = chosen.shuffled, float(facts.epsilon)
     assert shuffled is not None
-    direct = _direct(facts)
     # On the same grid, noise falls with the root of the number of people.
     same = outlook(facts.users, epsilon, view.n, trip=facts.trip, most_moves=facts.most_moves)
     needed = facts.users * (same.noise / view.noise) ** 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -77,6 +79,13 @@ def database_of(data: str | Path | None, database: str | None, *, new: bool = Fa
     return open_database(data, database)
 
 
+def clock_of(text: str | None) -> Callable[[], float]:
+    """Return the clock of the system, or one for trials."""
+    from ldptrace.web.clock import TrialClock
+
+    return time.time if text is None else TrialClock.of(text)
+
+
 def missing(error: ImportError) -> InputError:
     """Return an error that says which extra to install."""
     return InputError(
@@ -114,11 +123,10 @@ def serve(
         from ldptrace.web.run import serve as run
     except ImportError as error:
         raise missing(error) from None
-    settings = Settings(max_body=max_body, rate=rate, burst=burst, timeout=timeout, address=public)
-    if trial_clock is not None:
-        from ldptrace.web.clock import TrialClock
-
-        settings = replace(settings, clock=TrialClock.of(trial_clock))
+    clock = clock_of(trial_clock)
+    settings = Settings(
+        max_body=max_body, rate=rate, burst=burst, timeout=timeout, address=public, clock=clock
+    )
     with listen(host, port) as listening:
         url = settings.address or address(listening)
         settings = replace(settings, address=url)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +19,7 @@ from ldptrace.cli.serve import (
     ProxyOption,
     RateOption,
     TimeoutOption,
+    clock_of,
     missing,
 )
 from ldptrace.errors import InputError
@@ -37,19 +38,18 @@ PATIENCE = 30.0
 
 
 def store_of(
-    data: Path, *, new: bool = False, clock: str | None = None, witness: Path | None = None
+    data: Path, *, new: bool = False, clock: Callable[[], float] = time.time, witness: Path | None = None
 ) -> Store:
     """Open the storage of a shuffler. A missing one is made only if `new` is true."""
     try:
         from ldptrace.shuffler.store import FILE, Store
-        from ldptrace.web.clock import TrialClock
     except ImportError as error:
         raise missing(error) from None
     if not new and not (data / FILE).exists():
         raise InputError(f"there is no shuffler in {data}: add a plan with `ldptrace shuffle add`")
     if witness is not None and not witness.is_dir():
         raise InputError(f"--witness is a folder on another disk, got {witness}")
-    return Store(data, time.time if clock is None else TrialClock.of(clock), witness)
+    return Store(data, clock, witness)
 
 
 def run(
@@ -80,16 +80,13 @@ def run(
                 f"write options after the command: ldptrace shuffle {context.invoked_subcommand} ..."
             )
         return
-    store = store_of(data, new=True, clock=trial_clock, witness=witness)
+    clock = clock_of(trial_clock)
+    store = store_of(data, new=True, clock=clock, witness=witness)
     from ldptrace.shuffler.app import create_app
     from ldptrace.web.limits import Settings
     from ldptrace.web.run import address, listen, serve
 
-    settings = Settings(rate=rate, burst=burst, timeout=timeout)
-    if trial_clock is not None:
-        from ldptrace.web.clock import TrialClock
-
-        settings = replace(settings, clock=TrialClock.of(trial_clock))
+    settings = Settings(rate=rate, burst=burst, timeout=timeout, clock=clock)
     with listen(host, port) as listening:
         note(f"devices send to {address(listening)}; plans: {len(store.plans())}")
         serve(create_app(store, settings), listening, settings, trust_proxy)

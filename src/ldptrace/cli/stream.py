@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Self, TextIO
+from typing import TextIO
 
 import typer
 
@@ -70,14 +72,14 @@ def stream(
             if real.has_dates or real.timezone:
                 note(zone_words(real.timezone, dates=real.has_dates))
             public = Public.of(ways.area, ways.roads, ways.routes)
-        with stages("play and write"), _Log(live) as log:
+        with stages("play and write"), _log(live) as add:
             found = play(
                 real,
                 epsilon,
                 bounds=reading.bounds,
                 settings=settings,
                 public=public,
-                live=None if live is None else log.add,
+                live=None if live is None else add,
                 target=output,
                 to=to,
             )
@@ -93,28 +95,18 @@ def stream(
     )
 
 
-class _Log:
-    """Writes lines to standard output or to a file as they come, so that other programs can follow the file.
+@contextmanager
+def _log(target: Path | None) -> Iterator[Callable[[str], None]]:
+    """Yield what writes a line to standard output or to a file at once, so that other programs can follow the file. The
+    file is created with the first line."""
+    with ExitStack() as resources:
+        opened: list[TextIO] = [sys.stdout] if str(target) == "-" else []
 
-    The file is created with the first line.
-    """
+        def add(line: str) -> None:
+            if not opened:
+                assert target is not None
+                opened.append(resources.enter_context(target.open("w", encoding="utf-8")))
+            opened[0].write(line + "\n")
+            opened[0].flush()
 
-    def __init__(self, target: Path | None) -> None:
-        self._target = target
-        self._file: TextIO | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._file is not None and self._file is not sys.stdout:
-            self._file.close()
-
-    def add(self, line: str) -> None:
-        """Write one line at once."""
-        if self._file is None:
-            assert self._target is not None
-            is_stdout = str(self._target) == "-"
-            self._file = sys.stdout if is_stdout else self._target.open("w", encoding="utf-8")
-        self._file.write(line + "\n")
-        self._file.flush()
+        yield add

@@ -279,32 +279,23 @@ class Facts(Asked, Common, Shuffling):
                 raise InputError(
                     f"method {self.method} asks in two rounds, and a shuffled plan has one round"
                 )
-        if not self.shuffled:
-            for name in OF_SHUFFLED:
-                if getattr(self, name) is not None:
-                    raise InputError(f"{name} belongs to a shuffled plan: give shuffled")
-        else:
-            self._check_shuffled()
-        if self.every is None:
-            for name in OF_WINDOWS:
-                if getattr(self, name) is not None:
-                    raise InputError(f"{name} belongs to a standing plan: give every, such as 7d")
-        if (
-            self.crs is not None
-            and plan_crs(self.crs) is None
-            and not any(mark in self.crs for mark in "[{=")
+        for is_such, names, where in (
+            (self.shuffled, OF_SHUFFLED, "a shuffled plan: give shuffled"),
+            (self.every is not None, OF_WINDOWS, "a standing plan: give every, such as 7d"),
         ):
-            raise InputError(f"a coordinate system is named like EPSG:4326, got {self.crs[:80]!r}")
-        if plan_crs(self.crs) is not None:
-            from ldptrace.core.crs import checked_crs
-
-            checked_crs(str(self.crs))
-
-    def _check_shuffled(self) -> None:
+            for name in names:
+                if not is_such and getattr(self, name) is not None:
+                    raise InputError(f"{name} belongs to {where}")
         if self.every is not None and self.closes is not None:
             raise InputError(
                 "closes belongs to a shuffled plan without windows: each window closes by itself"
             )
+        if plan_crs(self.crs) is not None:
+            from ldptrace.core.crs import checked_crs
+
+            checked_crs(str(self.crs))
+        elif self.crs is not None and not any(mark in self.crs for mark in "[{="):
+            raise InputError(f"a coordinate system is named like EPSG:4326, got {self.crs[:80]!r}")
 
     def simulated(self) -> Facts:
         """Return the same facts with all users in one batch of a simulated shuffler."""
@@ -394,7 +385,8 @@ class Facts(Asked, Common, Shuffling):
             self.week,
             self.centre,
             self.for_map,
-            self._asked(usual),
+            # Somebody may have several trips in a window.
+            (*usual, "trips") if self.questions is None and self.every is not None else self.questions,
             districts or DISTRICTS,
             usual=usual,
         )
@@ -426,13 +418,6 @@ class Facts(Asked, Common, Shuffling):
             until=closes if standing is None else None,
             answers=None if standing is None else standing.answers(hiding.local),
         )
-
-    def _asked(self, usual: Mapping[str, float]) -> Sequence[str] | None:
-        """Return the names of the questions: as given, or None for the usual ones. A standing plan asks for the number
-        of trips too, because somebody may have several in a window."""
-        if self.questions is None and self.every is not None:
-            return (*usual, "trips")
-        return self.questions
 
     @property
     def _usual(self) -> tuple[dict[str, float], int]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ldptrace.core.arrays import Floats
 from ldptrace.curator.estimates import Estimate, Estimates
 from ldptrace.errors import InputError
 from ldptrace.protocol.questions.trips import CLASSES, Trips
@@ -86,7 +87,7 @@ def trips_per_person(
         raise InputError(
             f"the open class begins at {CLASSES[-1]} trips, its mean is at least that, got {open_mean!r}"
         )
-    numbers = _numbers(open_mean)
+    numbers = np.array([*map(float, CLASSES[:-2]), _middle(), open_mean])
     value, total = float(numbers @ found.frequencies), float(found.frequencies.sum())
     error = _error(found, numbers)
     if without is None:
@@ -103,16 +104,12 @@ def trips_per_person(
     return TripsPerPerson(value, error, none, open_mean, max(1 - none - WIDE * share_error, 0.0))
 
 
-def _numbers(open_mean: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    return np.array([*map(float, CLASSES[:-2]), _middle(), open_mean])
-
-
 def _middle() -> float:
     """Return the number of trips that stands for the last class but one."""
     return (CLASSES[-2] + CLASSES[-1] - 1) / 2
 
 
-def _error(found: Estimate, numbers: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+def _error(found: Estimate, numbers: Floats) -> float:
     """Return the standard error, from the noise of the reports and the random choice of people."""
     assert isinstance(found.question, Trips)
     outputs = len(numbers) + 1

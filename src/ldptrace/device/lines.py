@@ -69,7 +69,7 @@ class Lines:
         else:
             trips = [Recording(*recorded(trip)) for trip in asked["trips"]]
             if asked.get("check"):
-                return {"check": self._checked(plan, asked, trips, now)}
+                return {"check": self._any_reporter(plan, asked).check(trips, asked.get("round"), now)}
             if asked.get("count") is None:
                 return {"report": self._report(plan, asked, trips, now)}
             return {"reports": [self._report(plan, asked, trips, now) for _ in range(asked["count"])]}
@@ -87,9 +87,6 @@ class Lines:
         if asked.get("accepted") is not None:
             reporter.accept(number(asked["accepted"]))
         return reporter.report(trips, asked.get("round"), now).hex()
-
-    def _checked(self, plan: Plan, asked: Json, trips: list[Recording], now: float) -> list[str]:
-        return self._any_reporter(plan, asked).check(trips, asked.get("round"), now)
 
     def _any_reporter(self, plan: Plan, asked: Json) -> Reporter:
         """Return a reporter with the named ledger, or with a new one that is forgotten with its report."""

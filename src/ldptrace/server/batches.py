@@ -111,7 +111,7 @@ def batches_of(session: Session, name: str, plans: dict[str, Plan]) -> list[dict
 def _expected(session: Session, label: Label, now: float, *, lock: bool) -> tuple[Plan, str]:
     """Return the plan of a batch and the private key, or raise `Refused` if no such batch is taken."""
     campaign = find(session, label.campaign, lock=lock)
-    plans = {one.id: one for one in counted_plans(session, label.campaign)}
+    plans = {one.plan.id: one for one in counted_plans(session, label.campaign)}
     found = plans.get(label.plan)
     if found is None or found.plan.shuffled is None:
         raise Refused(Problem.WRONG_PLAN, f"campaign {label.campaign} has no shuffled plan {label.plan[:80]}")
@@ -178,9 +178,8 @@ def _count(
 def _round(session: Session, label: Label, plan: Plan) -> OpenRound:
     """Return the row of the round or window that a batch answers."""
     if label.window is not None:
-        counted = CountedPlan(label.plan, plan, None)
-        round_ = window_round(session, label.campaign, counted, label.window)
-        key = begin_window(session, label.campaign, label.plan, round_) if round_.key is None else round_.key
+        round_ = window_round(session, label.campaign, CountedPlan(plan, None), label.window)
+        key = begin_window(session, label.campaign, round_) if round_.key is None else round_.key
         return OpenRound(key, plan, 0, label.window, True, 0, 0, 0)
     [(key,)] = session.rows("SELECT key FROM rounds WHERE campaign = ? AND number = 0", label.campaign)
     return OpenRound(key, plan, 0, None, True, 0, 0, 0)

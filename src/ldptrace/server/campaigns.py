@@ -127,19 +127,19 @@ def open_round(database: Database, name: str, *, actor: str) -> Campaign:
         if campaign.plan.standing is not None:
             # Its windows open by themselves.
             session.run("UPDATE campaigns SET state = 'open' WHERE name = ?", name)
-            note(session, actor, "open", name, f"plan {campaign.plan_id}")
+            note(session, actor, "open", name, f"plan {campaign.plan.id}")
             return find(session, name)
-        number = campaign.round
-        plan, plan_id = campaign.plan, campaign.plan_id
+        number, plan = campaign.round, campaign.plan
         if number >= len(plan.rounds):
-            plan = _decided(session, campaign)
-            plan_id = plan.id
+            # The second round depends on the reports of the first.
+            lengths = estimates_of(tallies_of(session, campaign))["length"]
+            plan = plan.paper_second_round(length_quantile(lengths, QUANTILE))
             keep_plan(session, name, plan, number)
-        begin_round(session, name, number, plan_id, Tally.zero(plan, number))
+        begin_round(session, name, number, Tally.zero(plan, number))
         session.run(
             "UPDATE campaigns SET state = 'open', round = ?, plan = ? WHERE name = ?",
             number + 1,
-            plan_id,
+            plan.id,
             name,
         )
         note(session, actor, "open", name, f"round {number + 1}, plan {plan.id}")
@@ -187,9 +187,3 @@ def delete(database: Database, name: str, *, actor: str) -> None:
     for key, counted in rounds:
         erase(database, key, counted)
     database.tidy()
-
-
-def _decided(session: Session, campaign: Campaign) -> Plan:
-    """Return the plan with its second round, which depends on the reports of the first round."""
-    estimates = estimates_of(tallies_of(session, campaign))
-    return campaign.plan.paper_second_round(length_quantile(estimates["length"], QUANTILE))

@@ -70,16 +70,12 @@ class _Terms:
     campaign: str
     most: int
     admission: bool
-    # The id under which the plan of a window was published.
-    plan_id: str = ""
 
 
 def warm_up() -> None:
     """Compile the code that counts reports, or load it from the cache."""
     plan = Plan.single_report(Grid((0.0, 0.0, 1.0, 1.0), 2), 1)
-    size = report_bytes(plan.rounds[0])
-    receiver = Receiver(plan, 0, bytes(ID_BYTES))
-    receiver.receive(bytes(size))
+    Receiver(plan, 0, bytes(ID_BYTES)).receive(bytes(report_bytes(plan.rounds[0])))
 
 
 class Counter:
@@ -103,12 +99,12 @@ class Counter:
             raise
 
     def _count(self, session: Session, campaign: str, submissions: Sequence[Submission]) -> list[Codes]:
-        found = session.row(
+        row = session.row(
             "SELECT max_reports, admission FROM campaigns WHERE name = ? AND state <> 'draft'", campaign
         )
-        if found is None:
+        if row is None:
             raise no_such(campaign)
-        terms = _Terms(campaign, found[0], bool(found[1]))
+        terms = _Terms(campaign, row[0], bool(row[1]))
         plans = counted_plans(session, campaign)
         if plans[-1].plan.shuffled is not None:
             raise Refused(ServerProblem.NOT_SHUFFLED)
@@ -127,11 +123,20 @@ class Counter:
             by_window = self._by_window(plans, submissions, codes)
             for (plan, window), arrivals in by_window.items():
                 if window is None:
-                    _refuse(plan, arrivals, codes)
+                    # The problems of reports whose window is not being counted, and of data that are no reports.
+                    receiver = Receiver(plan.plan, 0, window=NO_WINDOW)
+                    found = _received(receiver, arrivals, report_bytes(plan.plan.rounds[0]))
+                    for arrival, code in zip(arrivals, found, strict=True):
+                        codes[arrival.submission][arrival.place] = code
                 else:
                     round_ = window_round(session, campaign, plan, window)
-                    self._count_round(session, replace(terms, plan_id=plan.id), round_, arrivals, codes)
-        _note_rejections(session, campaign, codes)
+                    self._count_round(session, terms, round_, arrivals, codes)
+        numbers = Multiset[int]()
+        for part in codes:
+            numbers.update(part[part > 0].tolist())
+        note_rejections(
+            session, campaign, {BY_NUMBER[number].code: count for number, count in numbers.items()}
+        )
         return codes
 
     def _by_window(
@@ -148,7 +153,9 @@ class Counter:
                 groups.setdefault((plan, window_named(plan, arrival.data, now)), []).append(arrival)
         # In one order everywhere: two processes that lock rows never wait for each other.
         return dict(
-            sorted(groups.items(), key=lambda one: (one[0][0].id, -1 if one[0][1] is None else one[0][1]))
+            sorted(
+                groups.items(), key=lambda one: (one[0][0].plan.id, -1 if one[0][1] is None else one[0][1])
+            )
         )
 
     def _count_round(
@@ -186,7 +193,7 @@ class Counter:
             receiver = Receiver(round_.plan, round_.number, window=round_.window)
             receiver.receive(b"".join(accepted.values()))
         if seen is None:
-            round_ = replace(round_, key=begin_window(session, terms.campaign, terms.plan_id, round_))
+            round_ = replace(round_, key=begin_window(session, terms.campaign, round_))
             assert round_.key is not None
             seen = self._ids_of(round_.key)
             seen.known(session, [], round_.groups, round_.generation)
@@ -233,15 +240,6 @@ def _odd(receiver: Receiver, data: bytes) -> int:
     return int(receiver.receive(data)[0]) if data else Problem.WRONG_SIZE.number
 
 
-def _refuse(plan: CountedPlan, arrivals: Sequence[_Arrival], codes: list[Codes]) -> None:
-    """Write the problems of reports whose window is not being counted, and of data that are not reports."""
-    receiver = Receiver(plan.plan, 0, window=NO_WINDOW)
-    for arrival, code in zip(
-        arrivals, _received(receiver, arrivals, report_bytes(plan.plan.rounds[0])), strict=True
-    ):
-        codes[arrival.submission][arrival.place] = code
-
-
 def _admitted(session: Session, terms: _Terms, round_: OpenRound, arrival: _Arrival, counted: int) -> int:
     """Return 0 if a report may be counted, and delete its admission token; otherwise return the number of its
     problem."""
@@ -249,16 +247,10 @@ def _admitted(session: Session, terms: _Terms, round_: OpenRound, arrival: _Arri
         return _WRONG_WINDOW if round_.window is not None else ServerProblem.ROUND_CLOSED.number
     if round_.counted + counted >= terms.most:
         return ServerProblem.CAMPAIGN_FULL.number
-    if terms.admission and not _used_up(session, terms.campaign, arrival.admission):
+    delete = "DELETE FROM admissions WHERE campaign = ? AND hash = ?"
+    if terms.admission and not session.run(delete, terms.campaign, arrival.admission or b""):
         return ServerProblem.NOT_ADMITTED.number
     return 0
-
-
-def _used_up(session: Session, campaign: str, token: bytes | None) -> bool:
-    """Delete the unused admission token of a report, and return whether there was one."""
-    if token is None:
-        return False
-    return session.run("DELETE FROM admissions WHERE campaign = ? AND hash = ?", campaign, token) == 1
 
 
 def add_tally(session: Session, key: int | None, receiver: Receiver) -> None:
@@ -277,14 +269,6 @@ def add_tally(session: Session, key: int | None, receiver: Receiver) -> None:
             key,
             ask,
         )
-
-
-def _note_rejections(session: Session, campaign: str, codes: Sequence[Codes]) -> None:
-    numbers = Multiset[int]()
-    for part in codes:
-        if part.any():
-            numbers.update(part[part > 0].tolist())
-    note_rejections(session, campaign, {BY_NUMBER[number].code: count for number, count in numbers.items()})
 
 
 def note_rejections(session: Session, campaign: str, problems: Mapping[str, int]) -> None:

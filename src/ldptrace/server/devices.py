@@ -26,7 +26,7 @@ from ldptrace.server.registry import all_campaigns, find_public, is_name, no_suc
 from ldptrace.server.releases import streets_of
 from ldptrace.server.state import State
 from ldptrace.server.storage import Session
-from ldptrace.server.tokens import ADMISSION_LETTERS, SHUFFLE, admission_hash
+from ldptrace.server.tokens import ADMISSION_LETTERS, SHUFFLE, token_hash
 from ldptrace.server.views import PublicCampaign
 from ldptrace.web.answers import (
     BATCH_TYPE,
@@ -165,7 +165,7 @@ async def reports(call: Call) -> Response | Counted:
     if len(tokens) > MAX_HEAD or len(texts) > MOST_ADMISSIONS:
         raise Refused(ServerProblem.HEAD_TOO_LARGE)
     body = await read_body(request, state.settings.max_body, state.settings.timeout, state.arriving)
-    hashes = tuple(admission_hash(text.strip()) for text in texts)
+    hashes = tuple(token_hash(text.strip()) for text in texts)
     # A client that goes away does not take back what it sent.
     codes = await asyncio.shield(state.intake.submit(name, Submission(body, hashes)))
     if len(codes) == 1 and codes[0]:
@@ -203,7 +203,7 @@ async def show_campaign(call: Call) -> PublicCampaign:
 async def plan(call: Call) -> Response:
     """Return the plan of the newest round."""
     campaign = await call.state.read(lambda session: find_public(session, call.name))
-    tag = f'"{campaign.plan_id}"'
+    tag = f'"{campaign.plan.id}"'
     if tag in re.findall(r'"[0-9a-f]{64}"', call.request.headers.get("if-none-match", "")):
         return Response(status_code=304, headers={"etag": tag})
     return Response(campaign.plan.to_json(), media_type=PLAN_TYPE, headers={"etag": tag})

@@ -18,7 +18,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from ldptrace.errors import InputError, LdptraceError
 
@@ -141,19 +141,15 @@ def unpack(path: Path) -> None:
     most = UNPACKED + RATIO * path.stat().st_size
     try:
         with opened[path.suffix.lower()](path) as packed, path.with_suffix("").open("wb") as plain:
-            _copy(packed, plain, most)
+            left = most
+            while piece := packed.read(_PIECE):
+                left -= len(piece)
+                if left < 0:
+                    raise InputError(f"a file of this size has at most {most:,} bytes unpacked")
+                plain.write(piece)
     except (OSError, EOFError) as error:
         raise InputError(f"{path.name} cannot be unpacked: {error}") from None
     path.unlink()
-
-
-def _copy(packed: gzip.GzipFile | bz2.BZ2File, plain: IO[bytes], most: int) -> None:
-    left = most
-    while piece := packed.read(_PIECE):
-        left -= len(piece)
-        if left < 0:
-            raise InputError(f"a file of this size has at most {most:,} bytes unpacked")
-        plain.write(piece)
 
 
 def main(folder: Path) -> None:

@@ -282,32 +282,26 @@ class Fleet:
                 try:
                     answer = await connection.request("GET", f"{self._path}/plan")
                 except ConnectionEnded as error:
-                    self._wait_for(error)
+                    if self._tell is not None:
+                        self._tell(
+                            f"no server answers at {self.target.host}:{self.target.port} ({error}); trying again for "
+                            f"{self._patience:g} s (--patience)"
+                        )
+                        self._tell = None
                     await asyncio.sleep(pause)
                     continue
                 self._answered = time.monotonic()
                 if answer.status == 200:
-                    return self._known(Plan.from_json(answer.body))
+                    plan = Plan.from_json(answer.body)
+                    if plan.shuffled is not None:
+                        # Reports go to its shuffler, and to nobody else.
+                        self.target = Target.of(plan.shuffled.address)
+                        self._reports, self._type = f"/v2/plans/{plan.id}", SEALED
+                    return plan
                 if answer.status not in AGAIN:
                     raise InputError(f"the server has no plan for the fleet: {_code(answer)}")
                 await asyncio.sleep(pause)
         raise AssertionError("pauses do not end")
-
-    def _known(self, plan: Plan) -> Plan:
-        """Send to the shuffler of a shuffled plan, and to nobody else."""
-        if plan.shuffled is not None:
-            self.target = Target.of(plan.shuffled.address)
-            self._reports, self._type = f"/v2/plans/{plan.id}", SEALED
-        return plan
-
-    def _wait_for(self, error: ConnectionEnded) -> None:
-        """Say once that no server is there, and how long the fleet waits for it."""
-        if self._tell is not None:
-            self._tell(
-                f"no server answers at {self.target.host}:{self.target.port} ({error}); trying again for "
-                f"{self._patience:g} s (--patience)"
-            )
-            self._tell = None
 
     async def play(
         self,

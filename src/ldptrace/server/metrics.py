@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import accumulate
 
 from ldptrace.server.counting import Codes
 from ldptrace.web.problems import BY_NUMBER
@@ -42,31 +43,23 @@ class Metrics:
         self._seconds += seconds
 
     def text(self, waiting: int) -> str:
-        lines = [
-            "# HELP ldptrace_requests_total Requests by route and status.",
-            "# TYPE ldptrace_requests_total counter",
-        ]
-        for (route, status), count in sorted(self._requests.items()):
-            lines.append(f'ldptrace_requests_total{{route="{route}",status="{status}"}} {count}')
-        lines += [
-            "# HELP ldptrace_reports_total Reports by campaign and outcome, as seen by this process.",
-            "# TYPE ldptrace_reports_total counter",
-        ]
-        for (campaign, outcome), count in sorted(self._reports.items()):
-            lines.append(f'ldptrace_reports_total{{campaign="{campaign}",outcome="{outcome}"}} {count}')
-        lines += [
-            "# HELP ldptrace_commit_seconds Duration of the transactions that count reports.",
-            "# TYPE ldptrace_commit_seconds histogram",
-        ]
-        total = 0
-        for end, count in zip((*map(str, BUCKETS), "+Inf"), self._buckets, strict=True):
-            total += count
-            lines.append(f'ldptrace_commit_seconds_bucket{{le="{end}"}} {total}')
-        lines += [
-            f"ldptrace_commit_seconds_sum {self._seconds:.6f}",
-            f"ldptrace_commit_seconds_count {total}",
-            "# HELP ldptrace_waiting_bytes Bytes of reports that wait to be counted.",
-            "# TYPE ldptrace_waiting_bytes gauge",
-            f"ldptrace_waiting_bytes {waiting}",
-        ]
+        ends = (*map(str, BUCKETS), "+Inf")
+        totals = list(accumulate(self._buckets))
+        seconds = {f'_bucket{{le="{end}"}}': str(count) for end, count in zip(ends, totals, strict=True)}
+        seconds |= {"_sum": f"{self._seconds:.6f}", "_count": str(totals[-1])}
+        lines = []
+        for name, kind, about, values in (
+            (
+                *("requests_total", "counter", "Requests by route and status."),
+                {f'{{route="{a}",status="{b}"}}': str(n) for (a, b), n in sorted(self._requests.items())},
+            ),
+            (
+                *("reports_total", "counter", "Reports by campaign and outcome, as seen by this process."),
+                {f'{{campaign="{a}",outcome="{b}"}}': str(n) for (a, b), n in sorted(self._reports.items())},
+            ),
+            ("commit_seconds", "histogram", "Duration of the transactions that count reports.", seconds),
+            ("waiting_bytes", "gauge", "Bytes of reports that wait to be counted.", {"": str(waiting)}),
+        ):
+            lines += [f"# HELP ldptrace_{name} {about}", f"# TYPE ldptrace_{name} {kind}"]
+            lines += [f"ldptrace_{name}{label} {value}" for label, value in values.items()]
         return "\n".join(lines) + "\n"

@@ -78,12 +78,13 @@ def write_release(
         _text(out / f"tally-{tally.round + 1}.json", tally.to_json())
     _text(out / "estimates.json", estimates.to_json())
     tell("read the streets" if network else "fit the model", 8)
-    public = _streets(network)
+    public = replace(fence.network(network), name=" and ".join(network)) if network else None
     tell("fit the model", 10)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", FitWarning)
         model = fit_model(estimates, public=public, progress=_fitting(tell))
-    reports = _reports(tallies)
+    together = plan.rounds[tallies[-1][1].round].assignment == "everyone"
+    reports = tallies[-1][1].users[0] if together else sum(tallies[-1][1].users)
     release = Release.of(model)
     release = replace(release, promised={**(release.promised or {}), "users": reports})
     release.save(out / "model.npz")
@@ -122,7 +123,9 @@ def write_release(
     tell("write the profile and the documents", 94)
     card["notes"] += _profile(campaign, release, public, each, out)
     _text(out / FIT, json.dumps(card, indent=1))
-    _papers(campaign, plan, reports, material.address, out)
+    about = campaign.about
+    operator = Operator(about.organiser or None, product=about.title or campaign.name, url=material.address)
+    write_statement(replace(Promise.of_plan(plan), users=reports), out, operator, out / "synthetic.parquet")
     tell("write the page", 96)
     some = model.sample(min(DRAWN, drawn), np.random.default_rng())
     (out / travellers.FILE).write_bytes(
@@ -201,14 +204,6 @@ def _profile(
     return notes
 
 
-def _papers(campaign: Campaign, plan: Plan, reports: int, address: str | None, out: Path) -> None:
-    """Write the documents for registries and data-protection officers."""
-    about = campaign.about
-    operator = Operator(about.organiser or None, product=about.title or campaign.name, url=address)
-    promised = replace(Promise.of_plan(plan), users=reports)
-    write_statement(promised, out, operator, out / "synthetic.parquet")
-
-
 def _fitting(tell: Tell) -> Callable[[float], None]:
     """Return a function that reports the progress of the fit, once for each percent."""
     told = 10
@@ -221,18 +216,6 @@ def _fitting(tell: Tell) -> Callable[[float], None]:
             tell("fit the model", percent)
 
     return progress
-
-
-def _streets(files: dict[str, bytes]) -> RoadNetwork | None:
-    """Read the road network of the campaign, which came from outside."""
-    return replace(fence.network(files), name=" and ".join(files)) if files else None
-
-
-def _reports(tallies: list[tuple[Plan, Tally]]) -> int:
-    """Return the number of reports of the newest round."""
-    plan, tally = tallies[-1]
-    together = plan.rounds[tally.round].assignment == "everyone"
-    return tally.users[0] if together else sum(tally.users)
 
 
 def _matches(matches: Sequence[Match]) -> list[dict[str, Any]]:

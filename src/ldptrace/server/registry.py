@@ -29,8 +29,8 @@ def day(unix: int) -> str:
 
 
 _COLUMNS = (
-    "campaigns.name, title, organiser, contact, notice, state, round, plans.id, plans.text, min_reports, max_reports, "
-    "admission, users, opens, until"
+    "campaigns.name, title, organiser, contact, notice, state, round, plans.text, min_reports, max_reports, admission, "
+    "users, opens, until"
 )
 _JOINED = "campaigns JOIN plans ON plans.campaign = campaigns.name AND plans.id = campaigns.plan"
 _SELECT = f"SELECT {_COLUMNS} FROM {_JOINED}"
@@ -44,8 +44,6 @@ class Campaign:
     about: About
     state: str
     round: int
-    # The id of `plan`, as it is stored.
-    plan_id: str
     plan: Plan
     min_reports: int
     max_reports: int
@@ -111,7 +109,7 @@ def all_campaigns(
 
 
 def plans_of(session: Session, name: str) -> dict[str, Plan]:
-    """Return the plans of a campaign by their published ids, oldest first."""
+    """Return the plans of a campaign by their ids, oldest first."""
     found = session.rows("SELECT id, text FROM plans WHERE campaign = ? ORDER BY number", name)
     return {number: cached_plan(text) for number, text in found}
 
@@ -123,13 +121,12 @@ def cached_plan(text: str) -> Plan:
 
 
 def _campaign(row: tuple[Any, ...]) -> Campaign:
-    name, *about, state, number, plan_id, text, low, high, admission, users, opens, until = row
+    name, *about, state, number, text, low, high, admission, users, opens, until = row
     return Campaign(
         name,
         About(*about),
         state,
         number,
-        plan_id,
         cached_plan(text),
         low,
         high,

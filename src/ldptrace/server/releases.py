@@ -16,8 +16,9 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from ldptrace.errors import InputError, LdptraceError
 from ldptrace.server import fence
@@ -29,7 +30,6 @@ from ldptrace.server.tallies import tallies_of, tally_of, windows_until
 from ldptrace.web.problems import Refused, wrong_state
 
 if TYPE_CHECKING:
-    from ldptrace.protocol.plan import Plan
     from ldptrace.server.publication import Tell
 
 
@@ -232,9 +232,10 @@ class Attempt:
                     if file[: file.rfind("/") + 1] == self._folder:
                         session.run("DELETE FROM files WHERE campaign = ? AND name = ?", name, file)
             for path in files:
-                for part_number, data in enumerate(_pieces(path)):
-                    with self._writing() as session:
-                        _keep_part(session, name, self._folder + path.name, part_number, data)
+                with path.open("rb") as file:
+                    for part_number, data in enumerate(_pieces(file)):
+                        with self._writing() as session:
+                            _keep_part(session, name, self._folder + path.name, part_number, data)
         rounds = []
         with self._writing() as session:
             if self._number is None:
@@ -313,25 +314,23 @@ def keep_roads(database: Database, name: str, files: dict[str, bytes], *, actor:
             raise InputError(f"the files of a road network have at most {MAX_ROADS:,} bytes together")
         note(session, actor, "roads", name, ", ".join(sorted(files)))
     for file, data in files.items():
-        with database.writing() as session:
-            session.run("DELETE FROM files WHERE campaign = ? AND name = ?", name, ROADS + file)
-            for number, piece in enumerate(_cut(data)):
-                _keep_part(session, name, ROADS + file, number, piece)
-    _draw_streets(database, name, campaign.plan)
-
-
-def _draw_streets(database: Database, name: str, plan: Plan) -> None:
-    """Store the drawing of the streets, unless files of the network are still missing."""
+        _keep(database, name, ROADS + file, data)
     with database.reading() as session:
         network = network_of(session, name)
     try:
-        data = fence.drawing(plan, network)
+        drawing = fence.drawing(campaign.plan, network)
     except LdptraceError:
+        # Other files of the network may still be missing.
         return
+    _keep(database, name, STREETS, drawing)
+
+
+def _keep(database: Database, name: str, file: str, data: bytes) -> None:
+    """Store a file of a campaign in place of an earlier one."""
     with database.writing() as session:
-        session.run("DELETE FROM files WHERE campaign = ? AND name = ?", name, STREETS)
-        for number, piece in enumerate(_cut(data)):
-            _keep_part(session, name, STREETS, number, piece)
+        session.run("DELETE FROM files WHERE campaign = ? AND name = ?", name, file)
+        for number, piece in enumerate(_pieces(BytesIO(data))):
+            _keep_part(session, name, file, number, piece)
 
 
 def streets_of(session: Session, name: str) -> bytes:
@@ -374,29 +373,18 @@ def media_type(file: str) -> str:
     return MEDIA_TYPES.get(Path(file).suffix, "application/octet-stream")
 
 
-def road_files(session: Session, name: str) -> list[str]:
-    """Return the names of the files of the campaign's road network."""
-    found = session.rows("SELECT DISTINCT name FROM files WHERE campaign = ? AND name LIKE 'roads/%'", name)
-    return sorted(file for (file,) in found)
-
-
 def network_of(session: Session, name: str) -> dict[str, bytes]:
     """Return the files of the campaign's road network by name."""
-    return {file.removeprefix(ROADS): _whole(session, name, file) for file in road_files(session, name)}
+    found = session.rows("SELECT DISTINCT name FROM files WHERE campaign = ? AND name LIKE 'roads/%'", name)
+    return {file.removeprefix(ROADS): _whole(session, name, file) for (file,) in sorted(found)}
 
 
-def _cut(data: bytes) -> list[bytes]:
-    """Yield parts of a file that are small enough to be written quickly."""
-    return [data[start : start + PART] for start in range(0, max(len(data), 1), PART)]
-
-
-def _pieces(path: Path) -> Iterator[bytes]:
-    """Do the same as `_cut` for a file on disk, with one part in memory at a time."""
-    with path.open("rb") as file:
-        data = file.read(PART)
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield parts of a file that are small enough to be written quickly; one, if the file is empty."""
+    data = file.read(PART)
+    yield data
+    while data := file.read(PART):
         yield data
-        while data := file.read(PART):
-            yield data
 
 
 def _keep_part(session: Session, name: str, file: str, number: int, data: bytes) -> None:

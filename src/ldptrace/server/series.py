@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -97,7 +97,9 @@ class Recollection:
             self._memories = {place: kept for place, kept in self._memories.items() if place <= known}
             del self._found[known:]
             for plan, tally in ordered[known:]:
-                memories = {**memories, plan.id: _memory(memories, plan).copy()}
+                assert plan.standing is not None
+                memory = memories.get(plan.id) or Memory(plan, float(plan.standing.every))
+                memories = {**memories, plan.id: memory.copy()}
                 self._found.append(_recall(memories[plan.id], plan, tally))
                 self._memories[len(self._found)] = memories
             self._memories = dict(sorted(self._memories.items())[-KEPT:])
@@ -111,11 +113,6 @@ class Recollection:
                 break
             same += 1
         return max((place for place in self._memories if place <= same), default=0)
-
-
-def _memory(memories: Mapping[str, Memory], plan: Plan) -> Memory:
-    assert plan.standing is not None
-    return memories.get(plan.id) or Memory(plan, float(plan.standing.every))
 
 
 def _recall(memory: Memory, plan: Plan, tally: Tally) -> Recalled:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.shuffled import Shuffled
 from ldptrace.server.campaigns import close_round, keep_plan, open_round
 from ldptrace.server.registry import Campaign, all_campaigns, find, note, plans_of
 from ldptrace.server.seen import erase
@@ -41,7 +40,11 @@ def change_plan(database: Database, name: str, plan: Plan, *, actor: str, now: f
             )
         if plan.standing is None:
             raise InputError("a standing campaign goes on with a standing plan: give it windows")
-        plan = plan.changed(campaign=campaign.plan.campaign, shuffled=_same_key(campaign.plan, plan))
+        old, new = campaign.plan.shuffled, plan.shuffled
+        if (old is None) != (new is None):
+            raise InputError("a campaign goes on with plans of its kind: shuffled, or answered directly")
+        same_key = None if old is None or new is None else new.changed(key=old.key)
+        plan = plan.changed(campaign=campaign.plan.campaign, shuffled=same_key)
         known = plans_of(session, name)
         if plan.id in known:
             raise InputError(f"campaign {name} has had this plan already, {plan.id[:12]}")
@@ -52,30 +55,16 @@ def change_plan(database: Database, name: str, plan: Plan, *, actor: str, now: f
         return find(session, name)
 
 
-def _same_key(old: Plan, new: Plan) -> Shuffled | None:
-    """Return what the new plan of a campaign says of its shuffler, with the key of the campaign."""
-    if (old.shuffled is None) != (new.shuffled is None):
-        raise InputError("a campaign goes on with plans of its kind: shuffled, or answered directly")
-    return (
-        None if old.shuffled is None or new.shuffled is None else new.shuffled.changed(key=old.shuffled.key)
-    )
-
-
 def close(database: Database, name: str, *, actor: str, now: float) -> Campaign:
-    """Close the open round of a campaign, or begin no further window of a standing campaign."""
+    """Close the open round of a campaign. A standing campaign begins no further window; windows that have begun are
+    counted until their time is over, and then the campaign is closed."""
     with database.reading() as session:
         standing = find(session, name).plan.standing
     if standing is None:
         return close_round(database, name, actor=actor)
-    return end(database, name, actor=actor, now=now)
-
-
-def end(database: Database, name: str, *, actor: str, now: float) -> Campaign:
-    """Begin no further window. Windows that have begun are counted until their time is over; then the campaign is
-    closed."""
     with database.writing() as session:
         campaign = find(session, name, lock=True)
-        if campaign.plan.standing is None or campaign.state != "open":
+        if campaign.state != "open":
             raise wrong_state(f"campaign {name} is {campaign.state}: it cannot be ended")
         session.run("UPDATE plans SET ends = ? WHERE campaign = ? AND ends IS NULL", int(now), name)
         session.run("UPDATE campaigns SET until = ? WHERE name = ?", int(now), name)
@@ -88,7 +77,7 @@ def close_windows(database: Database, name: str, now: float) -> list[int]:
     Returns the numbers of their rounds, from 0."""
     closed, keys = [], []
     with database.writing() as session:
-        plans = {one.id: one for one in counted_plans(session, name)}
+        plans = {one.plan.id: one for one in counted_plans(session, name)}
         for key, number, plan, window, counted in session.rows(
             "SELECT key, number, plan, time_window, counted FROM rounds WHERE campaign = ? AND state = 'open' "
             f"AND time_window IS NOT NULL ORDER BY number{session.for_update}",
@@ -144,21 +133,16 @@ def _advance(database: Database, campaign: Campaign, now: float) -> None:
         if until is not None and until <= now:
             close_round(database, campaign.name, actor=ACTOR)
     elif campaign.state == "open":
-        close_windows(database, campaign.name, now)
-        if until is not None and until <= now:
-            _run_out(database, campaign, now)
-
-
-def _run_out(database: Database, campaign: Campaign, now: float) -> None:
-    """Begin no window after the end of a campaign, and close the campaign after its last window."""
-    name = campaign.name
-    with database.writing() as session:
-        session.run(
-            "UPDATE plans SET ends = ? WHERE campaign = ? AND ends IS NULL", campaign.schedule.until, name
-        )
-    if is_over(database, name, now):
+        name = campaign.name
+        close_windows(database, name, now)
+        if until is None or now < until:
+            return
+        # No window begins after the end of a campaign, which is closed after its last window.
         with database.writing() as session:
-            session.run("UPDATE campaigns SET state = 'closed' WHERE name = ?", name)
+            session.run("UPDATE plans SET ends = ? WHERE campaign = ? AND ends IS NULL", until, name)
+        if is_over(database, name, now):
+            with database.writing() as session:
+                session.run("UPDATE campaigns SET state = 'closed' WHERE name = ?", name)
 
 
 def due_releases(database: Database) -> list[DueRelease]:

@@ -19,6 +19,7 @@ from fractions import Fraction
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.device import Ledger, Recording, Reporter
+from ldptrace.device.book import Acceptance
 from ldptrace.device.storage import MemoryFile
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
@@ -77,8 +78,8 @@ async def run_standing_fleet(
                 if report is None:
                     continue
                 outcome.devices += 1
-                window = crowd.window(number)
-                admission = playing.admission(number, crowd.given(number) - 1, window)
+                row = crowd.row(number)
+                window, admission = row.window, playing.admission(number, row.answers - 1, row.window)
                 if await fleet.play(connection, report, admission, outcome, window):
                     outcome.windows[window] += 1
                     crowd.acknowledged(number, window)
@@ -110,14 +111,11 @@ class _Crowd:
         self._due: list[tuple[float, int]] = []
         for number in range(users):
             self._reporters.append(Reporter(plan, Ledger(MemoryFile(), standing.lifetime)))
-            self._accept(number, now)
+            row = self._reporters[number].accept(now)
+            self._behind.append(row.window)
+            self._last.append(row.window + rhythm.windows)
+            self._due.append((self._when(number, row.window + 1, row.phase), number))
         heapq.heapify(self._due)
-
-    def _accept(self, number: int, now: float) -> None:
-        row = self._reporters[number].accept(now)
-        self._behind.append(row.window)
-        self._last.append(row.window + self._rhythm.windows)
-        self._due.append((self._when(number, row.window + 1, row.phase), number))
 
     def _when(self, number: int, window: int, phase: int) -> float:
         """Return when a device sends its answer about a window: after the end of the window and a random wait."""
@@ -149,23 +147,17 @@ class _Crowd:
         self._reporters[number].sent(window=window)
         self._again(number)
 
-    def given(self, number: int) -> int:
-        """Return how many answers a device has given."""
-        row = self._reporters[number].ledger.acceptance(self._plan)  # type: ignore[union-attr]
-        return 0 if row is None else row.answers
-
-    def window(self, number: int) -> int:
-        """Return the window that a device has answered last."""
+    def row(self, number: int) -> Acceptance:
+        """Return what the ledger of a device holds of the plan."""
         row = self._reporters[number].ledger.acceptance(self._plan)  # type: ignore[union-attr]
         assert row is not None
-        return row.window
+        return row
 
     def most_given(self) -> Fraction:
         return max(reporter.ledger.spent for reporter in self._reporters)  # type: ignore[union-attr]
 
     def _again(self, number: int) -> None:
-        row = self._reporters[number].ledger.acceptance(self._plan)  # type: ignore[union-attr]
-        assert row is not None
+        row = self.row(number)
         answered = min(row.window, self._last[number])
         self.missed += max(0, answered - self._behind[number] - 1)
         self._behind[number] = answered

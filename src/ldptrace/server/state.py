@@ -10,6 +10,7 @@ import time
 from collections import Counter as Multiset
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TypeVar
 
 from starlette.requests import Request
@@ -144,27 +145,20 @@ class State:
     async def advance(self) -> None:
         """Open, close and release what is due, and take up releases whose maker has ended."""
         due = await self.call(lambda: tick(self.database, self.clock()))
-        silent = await self._abandoned()
+        running = self._listener.silent(await self.read(running_releases), time.monotonic())
+        # Their server and their worker have both ended.
+        silent = [DueRelease(one.campaign, number_in(one.number), one.count) for one in running]
         for release in [*silent, *due]:
             # One at a time, so that they do not fight for the machine.
             if self._releases:
                 return
             if self._tries[release] < TRIES:
                 self._tries[release] += 1
+                name, number, count = release.campaign, release.number, release.count
+                starting = partial(begin, self.database, name, actor=ACTOR, number=number, count=count)
                 with contextlib.suppress(Refused):
-                    await self._begin(release, again=release in silent)
-
-    async def _abandoned(self) -> list[DueRelease]:
-        """Return the releases whose server and worker have both ended."""
-        silent = self._listener.silent(await self.read(running_releases), time.monotonic())
-        return [DueRelease(one.campaign, number_in(one.number), one.count) for one in silent]
-
-    async def _begin(self, due: DueRelease, *, again: bool) -> None:
-        name, number, count = due.campaign, due.number, due.count
-        attempt = await self.call(
-            lambda: begin(self.database, name, actor=ACTOR, again=again, number=number, count=count)
-        )
-        self.start_release(name, attempt, count, number)
+                    attempt = await self.call(partial(starting, again=release in silent))
+                    self.start_release(name, attempt, count, number)
 
     async def stop(self) -> None:
         await self.intake.stop()

@@ -18,8 +18,6 @@ class RoundCounts:
     """The counts of one round, or of one window of a standing plan."""
 
     number: int
-    # The id under which the plan was published.
-    plan_id: str
     plan: Plan
     state: str
     reports: int
@@ -41,7 +39,7 @@ def counts_of(session: Session, name: str) -> list[RoundCounts]:
         "SELECT number, plan, state, counted, time_window FROM rounds WHERE campaign = ? ORDER BY number",
         name,
     )
-    return [RoundCounts(number, plan, plans[plan], *rest) for number, plan, *rest in found]
+    return [RoundCounts(number, plans[plan], *rest) for number, plan, *rest in found]
 
 
 @dataclass(frozen=True)
@@ -108,17 +106,12 @@ def windows_until(session: Session, campaign: Campaign, number: int) -> list[tup
     """Return the closed windows up to a given window, in order. Earlier windows with too few reports are omitted; the
     last one is checked as in `tally_of`.
     """
-    last = tally_of(session, campaign, number)
-    before = [
-        (entry.begin, entry.number, entry)
-        for entry in counts_of(session, campaign.name)
-        if entry.state == "closed" and entry.reports >= campaign.min_reports
-    ]
-    [end] = [(begin, place) for begin, place, _ in before if place == number]
-    earlier = [
-        entry for begin, place, entry in sorted(before, key=lambda one: one[:2]) if (begin, place) < end
-    ]
-    return [*((entry.plan, _tally(session, campaign.name, entry)) for entry in earlier), last]
+    tally_of(session, campaign, number)
+    found = counts_of(session, campaign.name)
+    closed = [one for one in found if one.state == "closed" and one.reports >= campaign.min_reports]
+    closed.sort(key=lambda one: (one.begin, one.number))
+    end = [one.number for one in closed].index(number)
+    return [(one.plan, _tally(session, campaign.name, one)) for one in closed[: end + 1]]
 
 
 def _too_few(campaign: Campaign, entry: RoundCounts) -> str:
@@ -150,7 +143,4 @@ def _tally(session: Session, name: str, entry: RoundCounts) -> Tally:
 
 def estimates_of(tallies: list[tuple[Plan, Tally]]) -> Estimates:
     """Return the estimates from all rounds together."""
-    first, *others = (Estimates.from_tally(plan, tally) for plan, tally in tallies)
-    for other in others:
-        first = first.joined(other)
-    return first
+    return Estimates.from_tallies(tallies[-1][0], (tally for _, tally in tallies))

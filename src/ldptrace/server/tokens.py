@@ -68,7 +68,7 @@ def create_token(
         session.run(
             "INSERT INTO tokens (id, hash, campaign, scope, label, created) VALUES (?, ?, ?, ?, ?, ?)",
             number,
-            _hash(secret),
+            token_hash(secret),
             campaign,
             scope,
             label,
@@ -107,7 +107,7 @@ def holder(session: Session, text: str) -> Token:
     found = parts and session.row(
         "SELECT hash, id, campaign, scope, label, created, revoked FROM tokens WHERE id = ?", parts[1]
     )
-    if not parts or not found or not hmac.compare_digest(bytes(found[0]), _hash(parts[2])) or found[6]:
+    if not parts or not found or not hmac.compare_digest(bytes(found[0]), token_hash(parts[2])) or found[6]:
         raise Refused(ServerProblem.UNAUTHORIZED)
     return Token(*found[1:])
 
@@ -128,7 +128,7 @@ def create_admissions(database: Database, campaign: str, count: int, *, actor: s
                 f"campaign {campaign} is open to everybody: admission is decided before it is opened"
             )
         session.run("UPDATE campaigns SET admission = 1 WHERE name = ?", campaign)
-        hashes = sorted(admission_hash(text) for text in texts)
+        hashes = sorted(token_hash(text) for text in texts)
         session.run_many(
             "INSERT INTO admissions (campaign, hash) VALUES (?, ?)", ((campaign, value) for value in hashes)
         )
@@ -136,10 +136,6 @@ def create_admissions(database: Database, campaign: str, count: int, *, actor: s
     return texts
 
 
-def admission_hash(text: str) -> bytes:
-    """Return the hash of an admission token, which is stored until the token is used."""
-    return _hash(text)
-
-
-def _hash(text: str) -> bytes:
+def token_hash(text: str) -> bytes:
+    """Return the hash of a token, which is stored in its place."""
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()

@@ -6,10 +6,9 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict, cast
 
 import numpy as np
 
-from ldptrace.curator import Estimate, Estimates, Tally
+from ldptrace.curator import Estimate, Estimates
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.lattice import moves
-from ldptrace.protocol.plan import Plan
 from ldptrace.server.batches import batches_of
 from ldptrace.server.registry import Campaign, plans_of
 from ldptrace.server.releases import folder_of
@@ -154,7 +153,7 @@ def public(campaign: Campaign) -> PublicCampaign:
         "state": campaign.state,  # type: ignore[typeddict-item]
         "round": campaign.round,
         "rounds": campaign.rounds,
-        "plan": campaign.plan_id if campaign.state != "draft" else None,
+        "plan": plan.id if campaign.state != "draft" else None,
         "epsilon": decimal_text(plan.epsilon),
         "admission": campaign.admission,
         "standing": None if plan.standing is None else plan.standing.document(),
@@ -174,7 +173,7 @@ def overview(session: Session, campaign: Campaign) -> Overview:
     enough = bool(rounds) and any(entry.reports >= campaign.min_reports for entry in rounds)
     return {
         **public(campaign),
-        "plan": campaign.plan_id,
+        "plan": campaign.plan.id,
         "method": campaign.plan.method,
         "reports": reports,
         "rejected": rejections_of(session, campaign.name),
@@ -188,7 +187,7 @@ def overview(session: Session, campaign: Campaign) -> Overview:
                 "round": entry.number + 1,
                 "state": entry.state,
                 "reports": entry.reports,
-                "plan": entry.plan_id,
+                "plan": entry.plan.id,
                 "window": entry.window,
                 "begin": None if entry.window is None else entry.begin,
             }
@@ -207,7 +206,13 @@ def overview(session: Session, campaign: Campaign) -> Overview:
 def estimated(session: Session, campaign: Campaign) -> Estimated:
     """Return the map and the lengths with their standard errors, or raise an error if there are too few reports."""
     tallies = tallies_of(session, campaign)
-    estimates = estimates_of(tallies) if campaign.plan.standing is None else _remembered(campaign, tallies)
+    if campaign.plan.standing is None:
+        estimates = estimates_of(tallies)
+    else:
+        # Models take a second to load, which a server that only counts need not spend.
+        from ldptrace.server.series import recalled_so_far
+
+        estimates = recalled_so_far(campaign, tallies)[-1].now
     return {
         "name": campaign.name,
         "grid": {
@@ -257,13 +262,6 @@ def files_of(session: Session, name: str, number: int | None = None) -> list[Fil
     )
     files = ((file.removeprefix(folder), size) for file, size in found)
     return [{"name": file, "bytes": int(size)} for file, size in files if "/" not in file]
-
-
-def _remembered(campaign: Campaign, tallies: list[tuple[Plan, Tally]]) -> Estimates:
-    # Models take a second to load, which a server that only counts need not spend.
-    from ldptrace.server.series import recalled_so_far
-
-    return recalled_so_far(campaign, tallies)[-1].now
 
 
 def _density(estimates: Estimates) -> Series | None:

@@ -29,7 +29,6 @@ class CountedPlan:
     identity, because comparing whole plans takes long.
     """
 
-    id: str
     plan: Plan
     ends: int | None
 
@@ -50,13 +49,15 @@ class CountedPlan:
         shuffled = self.plan.shuffled
         assert shuffled is not None
         if self.plan.standing is None:
-            return (0, 0) if window is not None or shuffled.until is None else _after(shuffled.until, LATE)
+            until = shuffled.until
+            return (0, 0) if window is not None or until is None else (until, until + LATE)
         if window is None or not 0 <= window <= MAX_WINDOW:
             return 0, 0
         begin = self.standing.start + window * self.standing.every
         if self.ends is not None and begin >= self.ends:
             return 0, 0
-        return _after(self.standing.counted(window)[1], self.standing.every)
+        closed = self.standing.counted(window)[1]
+        return closed, closed + self.standing.every
 
 
 @dataclass(frozen=True)
@@ -74,14 +75,10 @@ class OpenRound:
     generation: int
 
 
-def _after(end: int, seconds: int) -> tuple[int, int]:
-    return end, end + seconds
-
-
 def counted_plans(session: Session, campaign: str) -> list[CountedPlan]:
     """Return the plans of a campaign, oldest first."""
-    found = session.rows("SELECT id, text, ends FROM plans WHERE campaign = ? ORDER BY number", campaign)
-    return [CountedPlan(number, cached_plan(text), ends) for number, text, ends in found]
+    found = session.rows("SELECT text, ends FROM plans WHERE campaign = ? ORDER BY number", campaign)
+    return [CountedPlan(cached_plan(text), ends) for text, ends in found]
 
 
 def opened_rounds(session: Session, campaign: str, plans: Sequence[CountedPlan]) -> list[OpenRound]:
@@ -91,7 +88,7 @@ def opened_rounds(session: Session, campaign: str, plans: Sequence[CountedPlan])
         f"ORDER BY number{session.for_update}",
         campaign,
     )
-    by_id = {one.id: one.plan for one in plans}
+    by_id = {one.plan.id: one.plan for one in plans}
     return [_round(by_id[plan], row) for plan, *row in found]
 
 
@@ -100,32 +97,32 @@ def window_round(session: Session, campaign: str, plan: CountedPlan, window: int
     of the transaction nobody else makes it."""
     where = "campaign = ? AND plan = ? AND time_window = ?"
     select = f"SELECT {_COLUMNS} FROM rounds WHERE {where}{session.for_update}"
-    found = session.row(select, campaign, plan.id, window)
+    found = session.row(select, campaign, plan.plan.id, window)
     if found is None:
         # One process at a time makes rows of a campaign.
         session.row(f"SELECT 1 FROM campaigns WHERE name = ?{session.for_update}", campaign)
-        found = session.row(select, campaign, plan.id, window)
+        found = session.row(select, campaign, plan.plan.id, window)
     if found is None:
         return OpenRound(None, plan.plan, 0, window, True, 0, 0, 0)
     return _round(plan.plan, list(found))
 
 
-def begin_window(session: Session, campaign: str, plan_id: str, round_: OpenRound) -> int:
+def begin_window(session: Session, campaign: str, round_: OpenRound) -> int:
     """Make the row of a window that gets its first report, and return its key."""
     [(number,)] = session.rows("SELECT coalesce(max(number) + 1, 0) FROM rounds WHERE campaign = ?", campaign)
-    key = begin_round(session, campaign, number, plan_id, Tally.zero(round_.plan, 0, round_.window))
+    key = begin_round(session, campaign, number, Tally.zero(round_.plan, 0, round_.window))
     session.run("UPDATE campaigns SET round = ? WHERE name = ?", number + 1, campaign)
     return key
 
 
-def begin_round(session: Session, name: str, number: int, plan_id: str, zero: Tally) -> int:
+def begin_round(session: Session, name: str, number: int, zero: Tally) -> int:
     """Make the row of a new round or window with counts of 0, and return its key."""
     [(key,)] = session.rows(
         "INSERT INTO rounds (campaign, number, plan, state, counted, groups, generation, time_window) "
         "VALUES (?, ?, ?, 'open', 0, 0, 0, ?) RETURNING key",
         name,
         number,
-        plan_id,
+        zero.plan_id,
         zero.window,
     )
     for ask, counts in enumerate(zero.counts):

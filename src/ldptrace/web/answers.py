@@ -113,7 +113,7 @@ class Envelope:
         self.inner = app
         self._headers = headers
         # Called with the route and the status of every answer, once the application has started.
-        self.answered: Callable[[str, int], None] = _ignore
+        self.answered: Callable[[str, int], None] = lambda route, status: None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -129,7 +129,3 @@ class Envelope:
             await send(message)
 
         await self.inner(scope, receive, wrapped)
-
-
-def _ignore(route: str, status: int) -> None:
-    """Count nothing."""

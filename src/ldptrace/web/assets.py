@@ -14,17 +14,12 @@ TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".s
 
 
 @cache
-def client_folder() -> Path:
-    """Return the folder of the browser client: inside an installed package, or beside `src` in the repository."""
-    inside = FOLDER / "client"
-    return inside if inside.is_dir() else Path(__file__).parents[3] / "clients" / "js"
-
-
-@cache
 def assets() -> dict[str, bytes]:
     """Return all files that pages may load, by name. Other names are never looked up on disk."""
     files = {path.name: path for path in FOLDER.iterdir() if path.suffix in TYPES}
-    client = client_folder()
+    # The browser client is inside an installed package, or beside `src` in the repository.
+    client = FOLDER / "client"
+    client = client if client.is_dir() else Path(__file__).parents[3] / "clients" / "js"
     files |= {f"client/{path.relative_to(client)}": path for path in (client / "src").glob("*.js")}
     files["client/index.js"] = client / "index.js"
     return {name: path.read_bytes() for name, path in files.items()}

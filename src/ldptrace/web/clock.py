@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
-from datetime import time as time_of_day
 
 from ldptrace.errors import InputError
+from ldptrace.protocol import units
 
 
 def moment(text: str, *, end: bool = False) -> int:
-    """Return a date or time as Unix time, in UTC unless it names a zone. A date stands for its beginning, or with `end`
-    for its end.
+    """Return a date or time, or Unix seconds, as Unix time; in UTC unless it names a zone. A date stands for its
+    beginning, or with `end` for its end.
 
-    >>> moment("2027-03-01"), moment("2027-03-01", end=True), moment("2027-03-01T08:00+01:00")
-    (1803859200, 1803945600, 1803884400)
+    >>> moment("2027-03-01"), moment("2027-03-01", end=True), moment("2027-03-01T08:00+01:00"), moment("1803859200")
+    (1803859200, 1803945600, 1803884400, 1803859200)
     """
-    try:
-        if len(text) == 10:
-            day = datetime.combine(date.fromisoformat(text), time_of_day(), UTC)
-            return int(day.timestamp()) + (86_400 if end else 0)
-        found = datetime.fromisoformat(text)
-        return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp())
-    except (ValueError, OverflowError):
-        raise InputError(f"a time is like 2027-03-01 or 2027-03-01T08:00+01:00, got {text[:40]!r}") from None
+    is_day = re.fullmatch(r"\d{4}-\d\d-\d\d", text) is not None
+    return int(units.moment("a time", text[:40], zoned=False)) + (86_400 if end and is_day else 0)
 
 
 @dataclass(frozen=True)

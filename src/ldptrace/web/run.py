@@ -11,6 +11,7 @@ import logging
 import socket
 import sys
 import threading
+import traceback
 from datetime import UTC, datetime
 from types import FrameType
 from typing import Any
@@ -36,19 +37,10 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_info and record.exc_info[0] is not None:
             entry["error"] = record.exc_info[0].__name__
-            entry["where"] = self._place(record)
+            # Where the error was raised, without values, which could be private.
+            for last in traceback.extract_tb(record.exc_info[2])[-1:]:
+                entry["where"] = f"{last.filename.rpartition('/')[2]}:{last.lineno} {last.name}"
         return json.dumps(entry, ensure_ascii=True)
-
-    @staticmethod
-    def _place(record: logging.LogRecord) -> str:
-        """Return where an error was raised, without values, which could be private."""
-        trace = record.exc_info[2] if record.exc_info else None
-        place = ""
-        while trace is not None:
-            code = trace.tb_frame.f_code
-            place = f"{code.co_filename.rpartition('/')[2]}:{trace.tb_lineno} {code.co_name}"
-            trace = trace.tb_next
-        return place
 
 
 def configure_logs() -> None:

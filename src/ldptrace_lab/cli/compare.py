@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 import os
 import tempfile
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from ldptrace.cli.common import counted, note, wide_console
 from ldptrace.cli.reading import read_input, with_reading
+from ldptrace.curator.facts import Common, Shuffling
 from ldptrace.errors import InputError
+from ldptrace.options import option, settle
+from ldptrace.protocol.shuffled import DELTA
 
 if TYPE_CHECKING:
     from ldptrace.core.reading import Reading
@@ -24,7 +27,41 @@ def register(app: typer.Typer) -> None:
     app.command()(compare)
 
 
-@with_reading()
+@dataclass(frozen=True, kw_only=True)
+class Settings(Common, Shuffling):
+    """What all runs of a comparison have in common."""
+
+    roads: Path | None = option(
+        None,
+        metavar="NETWORK",
+        help="Public road network, for methods with a map, such as single-report+map.",
+    )
+    tick: float | None = option(
+        None,
+        metavar="SECONDS",
+        help="Also compare where real and synthetic travellers are every SECONDS seconds; needed for methods of "
+        "`ldptrace stream`.",
+        above=0,
+    )
+    time: bool = option(False, help="Also ask users about departure time and speed, if the method can.")
+    shuffled: bool = option(
+        False,
+        help="Show each method whose reports can be shuffled a second time, with its reports through a shuffler, at "
+        "the same epsilon as central methods.",
+    )
+
+    def __post_init__(self) -> None:
+        settle(self)
+        if self.delta is not None and not self.shuffled:
+            raise InputError("--delta belongs to shuffled reports: give --shuffled")
+
+    @property
+    def chance(self) -> float:
+        """The delta of shuffled reports."""
+        return float(DELTA if self.delta is None else self.delta)
+
+
+@with_reading(settings=Settings)
 def compare(
     *,
     real: Path = typer.Argument(metavar="REAL", help="File or folder of the real trips."),
@@ -33,6 +70,7 @@ def compare(
         help="Methods to compare, separated by commas; NAME+map is the method NAME with the street map of --roads.",
     ),
     reading: Reading,
+    settings: Settings,
     out: Path = typer.Option(
         ...,
         "-o",
@@ -47,33 +85,6 @@ def compare(
         None,
         help="Further file of real trips, for which the command writes separate tables; may be given several times.",
     ),
-    grid: str = typer.Option(
-        "auto",
-        metavar="N|auto",
-        help="Number of cells per side of the grid of the methods; auto chooses the number. The metrics always use 6 "
-        "x 6 cells.",
-    ),
-    roads: Path | None = typer.Option(
-        None,
-        metavar="NETWORK",
-        help="Public road network, for methods with a map, such as single-report+map.",
-    ),
-    tick: float | None = typer.Option(
-        None,
-        metavar="SECONDS",
-        help="Also compare where real and synthetic travellers are every SECONDS seconds; needed for methods of "
-        "`ldptrace stream`.",
-    ),
-    time: bool = typer.Option(
-        False, "--time/--no-time", help="Also ask users about departure time and speed, if the method can."
-    ),
-    shuffled: bool = typer.Option(
-        False,
-        "--shuffled",
-        help="Show each method whose reports can be shuffled a second time, with its reports through a shuffler, at "
-        "the same epsilon as central methods.",
-    ),
-    delta: str | None = typer.Option(None, metavar="D", help="Delta of shuffled reports; by default 1e-8."),
     users: int | None = typer.Option(None, min=2, help="Use a random sample of this many trips."),
     jobs: int | None = typer.Option(
         None, min=1, help="Number of processes that run at the same time; by default one for each processor."
@@ -86,32 +97,22 @@ def compare(
     map-alone shows trips from the public map without any report, and the row plain-routing shows quickest routes
     between the first and last points of real trips.
 
-    If you start an interrupted comparison again, it continues where it stopped.
+    --grid is the grid of the methods; the metrics always use 6 x 6 cells. If you start an interrupted comparison again,
+    it continues where it stopped.
     """
-    from ldptrace.curator.facts import checked_delta
-    from ldptrace.protocol.shuffled import DELTA
     from ldptrace_lab.compare import compare as run
     from ldptrace_lab.compare.contestants import contestants
 
-    if delta is not None and not shuffled:
-        raise InputError("--delta belongs to shuffled reports: give --shuffled")
-    chance = float(checked_delta(DELTA if delta is None else delta))
-    who = contestants(methods, has_map=roads is not None, delta=f"{chance:g}" if shuffled else None)
-    if tick is None and any(one.kind == "stream" for one in who):
+    chance = f"{settings.chance:g}" if settings.shuffled else None
+    who = contestants(methods, has_map=settings.roads is not None, delta=chance)
+    if settings.tick is None and any(one.kind == "stream" for one in who):
         raise InputError("methods for streams need --tick, the seconds of a tick")
     wanted = parse_epsilons(epsilons)
-    shared = {
-        "grid": "auto" if grid == "auto" else whole(grid),
-        "roads": roads,
-        "tick": tick,
-        "time": "auto" if time else "off",
-        "delta": chance,
-    }
     out.mkdir(parents=True, exist_ok=True)
     # Folders of results are shared: the real trips are beside them only while the processes read them, in a folder that
     # nobody else can open.
     with tempfile.TemporaryDirectory(prefix="ldptrace-compare-") as private:
-        questions = _questions([real, *(data or ())], reading, users, Path(private), shared)
+        questions = _questions([real, *(data or ())], reading, users, Path(private), settings)
         with counted("runs") as show:
             found = run(questions, who, wanted, seeds, out, jobs=jobs or os.cpu_count() or 1, listener=show)
     _show(found, out)
@@ -120,7 +121,7 @@ def compare(
 
 
 def _questions(
-    paths: list[Path], reading: Reading, users: int | None, folder: Path, shared: dict[str, Any]
+    paths: list[Path], reading: Reading, users: int | None, folder: Path, settings: Settings
 ) -> list[Question]:
     """Read the data sets, and put what is compared on into the folder."""
     from ldptrace_lab.compare.runs import Question
@@ -139,7 +140,17 @@ def _questions(
                 f"the bounds of {path.name} are those of the data, as in the literature; a real plan has public ones"
             )
         title = path.name.split(".")[0]
-        questions.append(Question.of(trips, title, folder, reading.bounds or trips.bounds(), **shared))
+        shared = {"grid": settings.grid, "roads": settings.roads, "tick": settings.tick}
+        question = Question.of(
+            trips,
+            title,
+            folder,
+            reading.bounds or trips.bounds(),
+            **shared,
+            time="auto" if settings.time else "off",
+            delta=settings.chance,
+        )
+        questions.append(question)
     return questions
 
 
@@ -156,13 +167,6 @@ def parse_epsilons(text: str) -> tuple[float, ...]:
     if not found or not all(math.isfinite(value) and value > 0 for value in found):
         raise InputError(f"--epsilons takes positive numbers joined by commas, as in 0.5,1,2, got {text!r}")
     return found
-
-
-def whole(text: str) -> int:
-    """Parse a number of cells per side."""
-    from ldptrace.protocol.grid import checked_cells
-
-    return checked_cells(int(text) if text.isdecimal() else text)  # type: ignore[arg-type]
 
 
 def _show(found: Comparison, out: Path) -> None:

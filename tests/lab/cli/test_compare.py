@@ -71,7 +71,7 @@ def test_trips_outside_the_bounds_are_not_compared(
         (["--epsilons", "0"], "--epsilons takes positive numbers"),
         (["--methods", "nobody"], "there is no method 'nobody'"),
         (["--methods", "retrasyn"], "need --tick"),
-        (["--grid", "many"], "whole number of cells"),
+        (["--grid", "many"], "a whole number or auto"),
     ],
 )
 def test_mistakes_get_one_clear_sentence(file: Path, tmp_path: Path, words: list[str], message: str) -> None:

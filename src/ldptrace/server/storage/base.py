@@ -117,32 +117,22 @@ class Database(ABC):
         with self.writing() as session:
             if self.lock:
                 session.rows(self.lock)
-            found = VERSION
-            if session.has_table("meta"):
-                found = self._version(session)
-            elif not self._may_make:
-                raise self._foreign()
-            else:
+            if self._may_make and not session.has_table("meta"):
                 for statement in statements(**self.words):
                     session.run(statement)
                 session.run("INSERT INTO meta (key, value) VALUES ('version', ?)", str(VERSION))
-        if found != VERSION:
-            self.close()
-            raise StorageUnavailable(
-                f"the database has version {found}, this program knows {VERSION}: use the ldptrace that wrote it"
-            )
-
-    def _version(self, session: Session) -> int:
-        """Return the version of the tables in the database, which may belong to another program."""
-        if not session.has_table("campaigns"):
-            raise self._foreign()
-        row = session.row("SELECT value FROM meta WHERE key = 'version'")
+            ours = session.has_table("meta") and session.has_table("campaigns")
+            row = session.row("SELECT value FROM meta WHERE key = 'version'") if ours else None
+        if row is not None and row[0] == str(VERSION):
+            return
+        self.close()
         if row is None or not re.fullmatch("[0-9]{1,9}", str(row[0])):
-            raise self._foreign()
-        return int(row[0])
-
-    def _foreign(self) -> StorageUnavailable:
-        return StorageUnavailable(f"the database {self.shown} holds no campaigns: it is of another program")
+            raise StorageUnavailable(
+                f"the database {self.shown} holds no campaigns: it is of another program"
+            )
+        raise StorageUnavailable(
+            f"the database has version {row[0]}, this program knows {VERSION}: use the ldptrace that wrote it"
+        )
 
     @property
     def shown(self) -> str:

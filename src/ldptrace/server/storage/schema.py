@@ -147,14 +147,8 @@ def statements(*, integer: str, blob: str, serial: str, clustered: str) -> list[
     return [part.strip() for part in filled.split(";") if part.strip()]
 
 
-def _columns() -> dict[str, tuple[str, ...]]:
-    found = re.findall(r"CREATE TABLE IF NOT EXISTS (\w+) \((.*?)\)(?:{clustered})?;", _TABLES, re.DOTALL)
-    parts = {name: re.sub(r"\([^)]*\)", "", body).split(",") for name, body in found}
-    words = {name: [part.split()[0] for part in some] for name, some in parts.items()}
-    return {
-        name: tuple(one for one in some if one not in ("PRIMARY", "UNIQUE")) for name, some in words.items()
-    }
-
-
-# The columns of each table.
-COLUMNS = _columns()
+# The columns of each table: the names before a type.
+COLUMNS = {
+    table: tuple(re.findall(r"(\w+) (?:TEXT|{\w+})", body))
+    for table, body in re.findall(r"CREATE TABLE IF NOT EXISTS (\w+) (.*?);", _TABLES, re.DOTALL)
+}
