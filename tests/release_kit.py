@@ -14,7 +14,6 @@ CAMPAIGN = Campaign(
     About("Trips <in> town", "The town", "trips@town.example"),
     "published",
     1,
-    SINGLE.id,
     SINGLE,
     5,
     100,
