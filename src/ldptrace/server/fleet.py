@@ -271,12 +271,14 @@ class Fleet:
         self._faults = faults
         self._chance = random.Random(seed)
         self._patience = patience
-        self._answered = time.monotonic()
+        # When the server answered last.
+        self._answered = 0.0
         # Is called once if the server is not there at first.
         self._tell = tell
 
     async def plan(self) -> Plan:
         """Return the campaign's plan, as soon as the server is there."""
+        self._answered = time.monotonic()
         with closing(Connection(self.target)) as connection:
             for pause in self._pauses():
                 try:
