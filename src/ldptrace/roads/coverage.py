@@ -10,7 +10,7 @@ import numpy as np
 from scipy.ndimage import binary_dilation
 
 from ldptrace.core import ragged
-from ldptrace.core.arrays import Flags, Floats, Ints
+from ldptrace.core.arrays import Flags, Ints
 from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.roads.network import RoadNetwork
 
@@ -97,7 +97,7 @@ def in_pieces(roads: RoadNetwork, longest: float) -> RoadNetwork:
     first = np.cumsum(many) - many
     number = np.arange(len(edge)) - first[edge]
     x, y, offsets = roads.lines(np.arange(roads.edges))
-    share = _shares(roads, x, y, offsets)
+    share = roads.shares(x, y, offsets)
     # Shares run from 0 to 1 on each line; with the number of the line they run on over all lines.
     line = np.repeat(np.arange(roads.edges), np.diff(offsets))
     cut = number > 0
@@ -122,28 +122,14 @@ def in_pieces(roads: RoadNetwork, longest: float) -> RoadNetwork:
             "shape_y": y[inner],
             "shape_offsets": ragged.offsets_of(sizes),
         }
+    cut_up = roads.take_edges(edge)
     return replace(
-        roads,
+        cut_up,
         x=np.concatenate([roads.x, new_x]),
         y=np.concatenate([roads.y, new_y]),
         source=node.astype(np.int32),
         target=target.astype(np.int32),
-        length=(roads.length / many)[edge],
-        seconds=None if roads.seconds is None else (roads.seconds / many)[edge],
-        road_class=roads.road_class[edge],
-        edge_id=None if roads.edge_id is None else roads.edge_id[edge],
-        backward=None if roads.backward is None else roads.backward[edge],
-        street=None if roads.street is None else roads.street[edge],
+        length=cut_up.length / many[edge],
+        seconds=None if cut_up.seconds is None else cut_up.seconds / many[edge],
         **shape,
     )
-
-
-def _shares(roads: RoadNetwork, x: Floats, y: Floats, offsets: Ints) -> Floats:
-    """Return the position of each point as a fraction of the length of its line."""
-    across, up = roads.scale
-    running = np.concatenate(([0.0], np.cumsum(np.hypot(np.diff(x) * across, np.diff(y) * up))))
-    sizes = np.diff(offsets)
-    begin = running[offsets[:-1]]
-    whole = np.maximum(running[offsets[1:] - 1] - begin, 1e-300)
-    share: Floats = np.minimum((running - np.repeat(begin, sizes)) / np.repeat(whole, sizes), 1.0)
-    return share

@@ -24,6 +24,8 @@ Classes = NDArray[np.int16]
 FEWEST = 10  # nodes with which a map says anything about ways
 MOST = 0.8  # of the edges are in the largest part of a map in order
 UNKNOWN = -1  # the class of an edge of which nothing is known
+# Columns with one value per edge.
+OF_EDGES = ("source", "target", "length", "road_class", "seconds", "edge_id", "backward", "street")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -227,6 +229,16 @@ class RoadNetwork:
             x[place], y[place] = self.shape_x[point], self.shape_y[point]
         return x, y, offsets
 
+    def shares(self, x: Floats, y: Floats, offsets: Offsets) -> Floats:
+        """Return the position of each point of lines as a fraction of the length of its line."""
+        across, up = self.scale
+        running = np.concatenate(([0.0], np.cumsum(np.hypot(np.diff(x) * across, np.diff(y) * up))))
+        sizes, begin = np.diff(offsets), running[offsets[:-1]]
+        whole = np.maximum(running[offsets[1:] - 1] - begin, 1e-300)
+        share = (running - np.repeat(begin, sizes)) / np.repeat(whole, sizes)
+        share[offsets[1:] - 1] = 1.0
+        return np.minimum(share, 1.0)
+
     @cached_property
     def headings(self) -> tuple[Floats, Floats]:
         """Directions in which each edge leaves its first node and reaches its last node, in radians from east."""
@@ -291,26 +303,15 @@ class RoadNetwork:
         """Return the network with all nodes and some of the edges (numbers or a mask)."""
         picked = np.asarray(edges)
         picked = np.flatnonzero(picked) if picked.dtype == np.bool_ else picked.astype(np.int64)
-        shape: dict[str, NDArray[np.generic] | None] = {}
+        columns = {name: values[picked] for name in OF_EDGES if (values := getattr(self, name)) is not None}
         if self.shape_offsets is not None and self.shape_x is not None and self.shape_y is not None:
             offsets, point = ragged.taken(self.shape_offsets, picked)
-            shape = {
+            columns |= {
                 "shape_x": self.shape_x[point],
                 "shape_y": self.shape_y[point],
                 "shape_offsets": offsets,
             }
-        return replace(
-            self,
-            source=self.source[picked],
-            target=self.target[picked],
-            length=self.length[picked],
-            road_class=self.road_class[picked],
-            seconds=None if self.seconds is None else self.seconds[picked],
-            edge_id=None if self.edge_id is None else self.edge_id[picked],
-            backward=None if self.backward is None else self.backward[picked],
-            street=None if self.street is None else self.street[picked],
-            **shape,  # type: ignore[arg-type]
-        )
+        return replace(self, **columns)
 
     def take_nodes(self, kept: Flags) -> RoadNetwork:
         """Return the network of the nodes in a mask and the edges between them. Nodes get new numbers."""

@@ -184,7 +184,7 @@ class Routes:
                 f"{self.roads.name}: its speeds are not known, so points cannot be placed at an interval of seconds; "
                 "give a spacing"
             )
-        lines, apart, unit = self._lines, np.empty(0), self.roads.length
+        apart, unit = np.empty(0), self.roads.length
         pace = unit if self.roads.seconds is None else self.roads.seconds
         if spacing is not None:
             apart = _positive("spacing", spacing, len(picked))
@@ -194,10 +194,11 @@ class Routes:
             sizes = _steps(self.seconds[picked] / apart)
         else:
             sizes = np.zeros(len(picked), dtype=np.int64)
-            _count(picked, self.edges, self.offsets, lines.offsets, sizes)
+            _count(picked, self.edges, self.offsets, self._lines[2], sizes)
         offsets = ragged.offsets_of(sizes)
         x, y = np.empty(offsets[-1]), np.empty(offsets[-1])
         t = np.empty(offsets[-1] if self.roads.seconds is not None else 0)
+        lines = self._lines
 
         def trace(_: int, start: int, stop: int) -> None:
             _trace(
@@ -207,10 +208,7 @@ class Routes:
                 self.offsets,
                 self.begin,
                 self.end,
-                lines.x,
-                lines.y,
-                lines.offsets,
-                lines.share,
+                *lines,
                 unit,
                 pace,
                 apart[start:stop],
@@ -223,29 +221,10 @@ class Routes:
         return Trajectories(x, y, offsets, t=t if len(t) else None, crs=self.roads.crs)
 
     @cached_property
-    def _lines(self) -> _Lines:
-        return _Lines.of(self.roads)
-
-
-@dataclass(frozen=True, eq=False)
-class _Lines:
-    """Lines of all edges, and the position of each point as a fraction of the length of its edge."""
-
-    x: Floats
-    y: Floats
-    offsets: Offsets
-    share: Floats
-
-    @staticmethod
-    def of(roads: RoadNetwork) -> _Lines:
-        x, y, offsets = roads.lines(np.arange(roads.edges))
-        across, up = roads.scale
-        running = np.concatenate(([0.0], np.cumsum(np.hypot(np.diff(x) * across, np.diff(y) * up))))
-        begin, whole = running[offsets[:-1]], running[offsets[1:] - 1] - running[offsets[:-1]]
-        sizes = np.diff(offsets)
-        share = (running - np.repeat(begin, sizes)) / np.maximum(np.repeat(whole, sizes), 1e-300)
-        share[offsets[1:] - 1] = 1.0
-        return _Lines(x, y, offsets, np.minimum(share, 1.0))
+    def _lines(self) -> tuple[Floats, Floats, Offsets, Floats]:
+        """Lines of all edges, and the position of each point as a fraction of the length of its edge."""
+        lines = self.roads.lines(np.arange(self.roads.edges))
+        return *lines, self.roads.shares(*lines)
 
 
 def _positive(name: str, value: ArrayLike, many: int) -> Floats:

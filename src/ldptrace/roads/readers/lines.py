@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import shapely
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Flags, Floats
@@ -31,7 +31,6 @@ Keys = NDArray[np.int64]
 # Metres within which two points are one, and a share of the usual step of a line where units are not known.
 GRAIN, GRAIN_SHARE = 0.01, 1e-4
 NEAR = 15  # grains: the end of a line that near to another line touches it
-SAMPLES = 4_000_000  # points along lines among which those near to an end are sought
 WKT = re.compile(r"\s*(?:SRID=\d+;)?\s*LINESTRING\s*(?:Z|M|ZM)?\s*\((.*)\)\s*", re.IGNORECASE | re.DOTALL)
 
 
@@ -213,23 +212,11 @@ def touching(x: Floats, y: Floats, offsets: Offsets, crs: str | None) -> Shape:
 
 
 def _near_segments(px: Floats, py: Floats, segment: Keys, ends: Keys, near: float) -> tuple[Keys, Keys]:
-    """Return pairs of a segment (by its first point) and an end that may lie on it: all that do, and some that do not.
-
-    Points are placed along the segments, so that everything on a segment is near one of them.
-    """
-    long = np.hypot(px[segment + 1] - px[segment], py[segment + 1] - py[segment])
-    step = max(float(np.median(long)), float(long.sum()) / SAMPLES, near)
-    pieces = np.maximum(np.ceil(long / step).astype(np.int64), 1)
-    begin = np.repeat(segment, pieces)
-    rank = np.arange(len(begin)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    share = (rank + 0.5) / np.repeat(pieces, pieces)
-    strewn = np.c_[
-        px[begin] + share * (px[begin + 1] - px[begin]), py[begin] + share * (py[begin + 1] - py[begin])
-    ]
-    found = cKDTree(strewn).query_ball_point(np.c_[px[ends], py[ends]], step / 2 + near)
-    hits = np.array([sample for samples in found for sample in samples], dtype=np.int64)
-    pairs = np.unique(np.c_[begin[hits], np.repeat(ends, [len(samples) for samples in found])], axis=0)
-    return pairs[:, 0], pairs[:, 1]
+    """Return pairs of a segment (by its first point) and an end that is near it."""
+    points = np.c_[px, py]
+    tree = shapely.STRtree(shapely.linestrings(np.stack([points[segment], points[segment + 1]], axis=1)))
+    end, found = tree.query(shapely.points(points[ends]), predicate="dwithin", distance=near)
+    return segment[found], ends[end]
 
 
 def from_wkt(texts: Sequence[str | None]) -> Shape:
