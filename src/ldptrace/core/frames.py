@@ -9,16 +9,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.crs import WGS84, LocalPlane
 from ldptrace.core.extras import needed
 from ldptrace.core.times import are_dates
-from ldptrace.errors import InputError
 
 # Where a frame says what was promised about it.
 PROMISE = "ldptrace"
-LINES = {"LineString", "MultiLineString", "LinearRing"}
+SHAPES = {"Point", "LineString", "MultiLineString", "LinearRing"}
 
 
 def is_frame(data: object) -> str | None:
@@ -44,43 +42,6 @@ def table_of(frame: Any) -> pa.Table:
         frame = frame.rename_axis("t").reset_index()
     frame = frame.set_axis([str(name) for name in frame.columns], axis="columns")
     return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
-
-
-def points_table(frame: Any) -> pa.Table:
-    """Convert a GeoPandas frame of points to a table with x and y."""
-    geometry = frame.geometry
-    plain = needed("pandas").DataFrame(frame.drop(columns=geometry.name))
-    known = ~(geometry.isna() | geometry.is_empty).to_numpy()
-    x, y = np.full(len(frame), np.nan), np.full(len(frame), np.nan)
-    x[known], y[known] = geometry.x[known], geometry.y[known]
-    # Columns that tell the same in other words would be taken for the coordinates.
-    plain = plain.drop(columns=[name for name in ("x", "y") if name in plain.columns])
-    return table_of(plain.assign(x=x, y=y))
-
-
-def lines_of(frame: Any) -> tuple[Floats, Floats, Ints, Floats | None, pa.Table | None]:
-    """Return x, y, offsets, t and the other columns of a GeoPandas frame of lines. Each part of a line counts as a
-    line."""
-    shapely = needed("shapely")
-    kinds = set(frame.geom_type.dropna())
-    if not kinds <= LINES | {"Point"}:
-        raise InputError(
-            f"a GeoDataFrame of points or of lines is needed, this one holds {', '.join(sorted(kinds))}"
-        )
-    whole = "MultiLineString" not in kinds
-    if not whole:
-        frame = frame.explode(index_parts=False, ignore_index=True)
-    points, owner = shapely.get_coordinates(frame.geometry.to_numpy(), return_index=True)
-    offsets = ragged.offsets_of(np.bincount(owner, minlength=len(frame)))
-    t = None
-    if "t" in frame.columns:
-        # The parts of a line in parts have no times of their own.
-        t = _flat(frame["t"].to_list() if whole else [None] * len(frame), np.diff(offsets).tolist())
-    plain = needed("pandas").DataFrame(
-        frame.drop(columns=[frame.geometry.name, *(["t"] if "t" in frame else [])])
-    )
-    rest = table_of(plain) if len(plain.columns) else None
-    return points[:, 0], points[:, 1], offsets, t, rest
 
 
 def label(crs: Any) -> str | None:
@@ -120,19 +81,6 @@ def promised(frame: Any) -> Mapping[str, Any] | None:
     """Return the privacy promise that is stored with a frame."""
     found = getattr(frame, "attrs", {}).get(PROMISE)
     return found if isinstance(found, Mapping) else None
-
-
-def _flat(times: list[Any], sizes: list[int]) -> Floats:
-    """Return the times of the points of all lines. A line that has not one time for each point has none."""
-    return np.concatenate([np.empty(0), *map(_times_of, times, sizes)])
-
-
-def _times_of(times: Any, size: int) -> Floats:
-    try:
-        found = np.asarray(times, dtype=np.float64)
-    except (TypeError, ValueError):
-        found = np.empty(0)
-    return found if found.shape == (size,) else np.full(size, np.nan)
 
 
 WIDTH = 280

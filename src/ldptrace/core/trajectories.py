@@ -11,9 +11,11 @@ import pyarrow as pa
 from numpy.typing import ArrayLike
 
 from ldptrace.core import frames, ragged
-from ldptrace.core.arrays import Floats, Ints
+from ldptrace.core.arrays import Flags, Floats, Ints
 from ldptrace.core.crs import is_geographic
 from ldptrace.core.extras import needed
+from ldptrace.core.layers import shapes_of
+from ldptrace.core.positions import X, Y, of_lines, of_points
 from ldptrace.core.reading import Names
 from ldptrace.core.tables import RaggedTable, read_table
 from ldptrace.core.times import are_dates, zone
@@ -250,6 +252,16 @@ class Trajectories:
             trips=None if self.trips is None else self.trips[start:stop],
         )
 
+    def keep_points(self, kept: Flags) -> Trajectories:
+        """Return the trajectories with only the points in the mask.
+
+        >>> log = Trajectories([0, 1, 2], [0, 0, 0], [0, 2, 3])
+        >>> log.keep_points(np.array([True, False, False])).offsets.tolist()
+        [0, 1, 1]
+        """
+        t = None if self.t is None else self.t[kept]
+        return replace(self, x=self.x[kept], y=self.y[kept], t=t, offsets=ragged.kept(self.offsets, kept))
+
     def split(self, gap_seconds: float) -> Trajectories:
         """Cut trajectories between two points that are more than `gap_seconds` apart in time.
 
@@ -408,22 +420,20 @@ class Trajectories:
         """Make trajectories from a GeoDataFrame of points (one row per point) or of lines (each line is a
         trajectory)."""
         kinds = set(frame.geom_type.dropna())
-        names = Names(t=t, id=id, user=user)
+        if not kinds <= frames.SHAPES:
+            held = ", ".join(sorted(kinds))
+            raise InputError(f"a GeoDataFrame of points or of lines is needed, this one holds {held}")
+        geometry = frame.geometry
+        table = frames.table_of(needed("pandas").DataFrame(frame.drop(columns=geometry.name)))
+        shapes = shapes_of(pa.chunked_array([pa.array(geometry.to_wkb(), pa.binary())]))
         if kinds == {"Point"} and not (ID in frame.columns and frame[ID].is_unique):
-            table = frames.points_table(frame)
-            found = Trajectories.from_arrow(table, names=replace(names, x="x", y="y"), timezone=timezone)
+            table = of_points(table, shapes)
         else:
-            x, y, offsets, times, rest = frames.lines_of(frame)
-            rest = pa.table({}) if rest is None else rest
-            lists = [pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(axis)) for axis in (x, y)]
-            # Whatever else is called x or y tells the same in other words.
-            rest = rest.select([name for name in rest.column_names if name not in {"x", "y"}])
-            table = pa.table(
-                {name: rest[name] for name in rest.column_names} | {"x": lists[0], "y": lists[1]}
-            )
-            found = Trajectories.from_arrow(table, names=replace(names, t=None, x="x", y="y"))
-            unique = found.ids is None or len(np.unique(found.ids)) == len(found.ids)
-            found = replace(found, t=times, ids=found.ids if unique else None, timezone=timezone)
+            table, t = of_lines(table, shapes, t)
+        names = Names(X, Y, t, id, user)
+        found = Trajectories.from_arrow(table, names=names, timezone=timezone)
+        if found.ids is not None and len(np.unique(found.ids)) < len(found.ids):
+            found = replace(found, ids=None)
         return replace(found, crs=frames.label(frame.crs), provenance=frames.promised(frame))
 
     @staticmethod

@@ -9,7 +9,6 @@ import numpy as np
 from ldptrace.core import ragged
 from ldptrace.core.crs import METRES_PER_DEGREE, step_lengths
 from ldptrace.core.outside import fixes_outside, missed, within
-from ldptrace.core.ragged import Mask
 from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.words import by_reason, total
@@ -138,8 +137,8 @@ def finite(trajectories: Trajectories) -> tuple[Trajectories, dict[str, int]]:
         return trajectories, {}
     nan = np.isnan(x) | np.isnan(y)
     infinite = (np.isinf(x) | np.isinf(y)) & ~nan
-    kept, _ = _without(trajectories, nan | infinite)
-    return kept, total([{"not a number": int(nan.sum()), "infinite": int(infinite.sum())}])
+    lost = total([{"not a number": int(nan.sum()), "infinite": int(infinite.sum())}])
+    return trajectories.keep_points(~(nan | infinite)), lost
 
 
 def _on_earth(trajectories: Trajectories) -> tuple[Trajectories, int]:
@@ -155,16 +154,4 @@ def _on_earth(trajectories: Trajectories) -> tuple[Trajectories, int]:
             else "these are not degrees; say what they are with crs, for example EPSG:3857"
         )
         raise NothingUsable(f"latitudes go from {y0:g} to {y1:g} where -90 to 90 is possible: {hint}")
-    return _without(trajectories, away)
-
-
-def _without(trajectories: Trajectories, points: Mask) -> tuple[Trajectories, int]:
-    """Return the trajectories without some of their points."""
-    kept = ~points
-    return replace(
-        trajectories,
-        x=trajectories.x[kept],
-        y=trajectories.y[kept],
-        t=None if trajectories.t is None else trajectories.t[kept],
-        offsets=ragged.kept(trajectories.offsets, kept),
-    ), int(np.count_nonzero(points))
+    return trajectories.keep_points(~away), int(np.count_nonzero(away))

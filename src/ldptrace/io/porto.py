@@ -4,7 +4,6 @@ every 15 s."""
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from ldptrace.core import ragged
-from ldptrace.core.arrays import Flags, Floats, Ints
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.columns import refuse_repeats
 from ldptrace.core.crs import WGS84
 from ldptrace.core.reading import Names, Reading
@@ -71,14 +70,7 @@ def read_file(path: Path, reading: Reading) -> Parsed:
     if not missing.any():
         return Parsed(trips, rows)
     doubts = {f"trips without points, for their {MISSING}": int(missing.sum())}
-    return Parsed(_emptied(trips, missing), rows, doubts=doubts)
-
-
-def _emptied(trips: Trajectories, which: Flags) -> Trajectories:
-    """Return the trips without the points of some of them."""
-    kept = np.repeat(~which, trips.sizes)
-    t = None if trips.t is None else trips.t[kept]
-    return replace(trips, x=trips.x[kept], y=trips.y[kept], t=t, offsets=ragged.kept(trips.offsets, kept))
+    return Parsed(trips.keep_points(np.repeat(~missing, trips.sizes)), rows, doubts=doubts)
 
 
 read = each(read_file)
