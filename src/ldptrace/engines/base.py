@@ -187,6 +187,13 @@ class _Both(Generic[S, T]):
 class Crowd(ABC):
     """The trajectories of all users, in memory or in files. Each trajectory plays a device."""
 
+    crs: str | None
+    # The local time zone (None: UTC), and whether the trajectories are known to have times.
+    timezone: str | None
+    timed: bool
+    # The privacy promise of the trajectories, if they are synthetic and have one.
+    provenance: Mapping[str, Any] | None
+
     @property
     @abstractmethod
     def users(self) -> int:
@@ -194,38 +201,18 @@ class Crowd(ABC):
 
     @property
     @abstractmethod
-    def crs(self) -> str | None:
-        """The name of the coordinate system."""
-
-    @property
-    def timezone(self) -> str | None:
-        """The local time zone (None: UTC)."""
-        return None
-
-    @property
-    def timed(self) -> bool:
-        """Whether the trajectories are known to have times."""
-        return False
-
-    @property
-    def provenance(self) -> Mapping[str, Any] | None:
-        """The privacy promise of the trajectories, if they are synthetic and have one."""
-        return None
-
-    @property
     def dated(self) -> bool:
         """Whether times have a date, as far as is known. Otherwise they are times of a day."""
-        return self.timed
 
     @property
+    @abstractmethod
     def read(self) -> int:
         """The number of trajectories that were read, including those that were not drawn for a device."""
-        return self.users
 
     @property
+    @abstractmethod
     def account(self) -> Account:
         """What was read and what was omitted."""
-        return Account(type(self).__name__, "", self.read, self.read, 0)
 
     @abstractmethod
     def add_up(self, work: Work[T], nothing: T) -> T:

@@ -44,28 +44,14 @@ class Memory(Crowd):
 
     def __init__(self, trajectories: Trajectories, account: Account | None = None) -> None:
         self._trajectories = trajectories
+        self.crs, self.timezone = trajectories.crs, trajectories.timezone
+        self.timed, self.provenance = trajectories.t is not None, trajectories.provenance
         self._account = account or Account.of("memory", "table", Parsed(trajectories, len(trajectories)))
         self._trips: Trips | None = None
 
     @property
     def users(self) -> int:
         return len(self._trajectories)
-
-    @property
-    def crs(self) -> str | None:
-        return self._trajectories.crs
-
-    @property
-    def timezone(self) -> str | None:
-        return self._trajectories.timezone
-
-    @property
-    def timed(self) -> bool:
-        return self._trajectories.t is not None
-
-    @property
-    def provenance(self) -> Mapping[str, Any] | None:
-        return self._trajectories.provenance
 
     @property
     def dated(self) -> bool:
@@ -109,6 +95,8 @@ class Files(Crowd):
 
     def __init__(self, batches: Batches) -> None:
         self.batches = batches
+        self.crs, self.timezone = batches.crs, batches.timezone
+        self.timed, self.provenance = batches.timed, batches.provenance
         # Who of each batch was chosen.
         self._chosen: list[Flags] | None = None
         # How many trips the user of each trajectory has.
@@ -120,30 +108,10 @@ class Files(Crowd):
             return sum(int(np.count_nonzero(chosen)) for chosen in self._chosen)
         return self.read
 
-    @property
-    def crs(self) -> str | None:
-        return self.batches.crs
-
-    @property
-    def timezone(self) -> str | None:
-        return self.batches.timezone
-
-    @property
-    def timed(self) -> bool:
-        return self.batches.timed
-
-    @property
-    def provenance(self) -> Mapping[str, Any] | None:
-        return self.batches.provenance
-
-    @property
-    def dated(self) -> bool:
-        return are_dates(self._first.t)
-
     @cached_property
-    def _first(self) -> Trajectories:
-        """One trajectory with times, which shows whether they have dates."""
-        return self.batches.first()
+    def dated(self) -> bool:
+        # One trajectory with times shows it.
+        return are_dates(self.batches.first().t)
 
     @property
     def read(self) -> int:

@@ -45,8 +45,9 @@ BLOCKS = 1 << 20
 _GROUPS, _FILES = 16, 64
 # So few sums come as they are.
 _FEW = 16
-_SUM = pa.schema([("number", pa.int64()), ("account", pa.binary()), ("found", pa.binary())])
-SUM = "number long, account binary, found binary"
+_COLUMNS = ("account", "found", "part")
+_SUM = pa.schema([("number", pa.int64()), *((name, pa.binary()) for name in _COLUMNS)])
+SUM = "number long, account binary, found binary, part binary"
 # Bytes of rows that are handed to Python at a time.
 _BATCH = 1 << 26
 
@@ -150,10 +151,11 @@ def partition() -> int:
     return 0 if context is None else context.partitionId()
 
 
-def sum_row(number: int, found: object, account: object = None) -> pa.RecordBatch:
-    """Return the row with the sum of a task and what the task read. `number` is the place among the other rows."""
-    values = {"number": [number], "account": [pickle.dumps(account)], "found": [pickle.dumps(found)]}
-    return pa.RecordBatch.from_pydict(values, _SUM)
+def sum_row(number: int, **found: object) -> pa.RecordBatch:
+    """Return the row with the sum that a task `found` and the `account` of what it read, or with one `part` of its
+    results. `number` is the place among the other rows."""
+    values = {name: [None if found.get(name) is None else pickle.dumps(found[name])] for name in _COLUMNS}
+    return pa.RecordBatch.from_pydict({"number": [number]} | values, _SUM)
 
 
 def groups_of(files: int) -> int:
@@ -178,13 +180,14 @@ def summed(frame: DataFrame, nothing: T, groups: int) -> tuple[T, Any]:
         frame = mapped(grouped.sortWithinPartitions("group", "number"), _sum_groups, SUM)
     total, account = nothing, None
     for row in sorted(frame.collect(), key=lambda row: row.number):
-        total, account = plus(total, pickle.loads(row.found)), plus(account, pickle.loads(row.account))
+        total, account = _plus(total, row.found), _plus(account, row.account)
     return total, account
 
 
-def plus(one: Any, other: Any) -> Any:
-    """Add two sums, of which one may be None."""
-    return one + other if one is not None and other is not None else other if one is None else one
+def _plus(sum: Any, found: bytes | None) -> Any:
+    """Add what a row holds to a sum. Either may be None."""
+    one = None if found is None else pickle.loads(found)
+    return sum + one if sum is not None and one is not None else sum if one is None else one
 
 
 def _sum_groups(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -194,11 +197,8 @@ def _sum_groups(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         number, account, total = -1, None, None
         for row in group:
             number = row["number"] if number < 0 else number
-            total, account = (
-                plus(total, pickle.loads(row["found"])),
-                plus(account, pickle.loads(row["account"])),
-            )
-        yield sum_row(number, total, account)
+            total, account = _plus(total, row["found"]), _plus(account, row["account"])
+        yield sum_row(number, found=total, account=account)
 
 
 def _write_parts(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import islice
@@ -51,15 +51,6 @@ from ldptrace.simulation.unit import TRIPS, Unit, play_devices, unit_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_BOTH = f"{SUM}, part binary"
-_BOTH_SCHEMA = pa.schema(
-    [
-        ("number", pa.int64()),
-        ("account", pa.binary()),
-        ("found", pa.binary()),
-        ("part", pa.binary()),
-    ]
-)
 # Order of the rows as they were read, and whose they are: columns beside those of the source.
 _ROW, _WHOSE = "ldptrace_row", "ldptrace_whose"
 # The child of the devices' source that draws a trip of each user and a piece of each trip; blocks have lower numbers.
@@ -80,12 +71,7 @@ class Passed:
 class SparkCrowd(Crowd):
     """Trajectories that Spark reads, with one row per trajectory or one row per point."""
 
-    def __init__(
-        self,
-        spark: Spark,
-        source: str,
-        reading: Reading | None = None,
-    ) -> None:
+    def __init__(self, spark: Spark, source: str, reading: Reading | None = None) -> None:
         from pyspark.sql import functions
         from pyspark.sql.pandas.types import to_arrow_schema
 
@@ -118,13 +104,14 @@ class SparkCrowd(Crowd):
         self._spark = spark
         self.user = columns.user
         self._frame, self._id = frame, columns.id
-        self._crs = reading.crs or said.get("crs") or crs
-        self._zone = reading.timezone or said.get("timezone")
-        self._promise = said.get("promise")
+        self.crs = reading.crs or said.get("crs") or crs
+        self.timezone = reading.timezone or said.get("timezone")
+        self.provenance = said.get("promise")
         self._source = source
-        self._parse = partial(
-            _trajectories, replace(reading, crs=self._crs, timezone=self._zone), lines=lines
-        )
+        reading = replace(reading, crs=self.crs, timezone=self.timezone)
+        self._parse = partial(_trajectories, reading, lines=lines)
+        # The columns and their types alone say it.
+        self.timed = self._parse(to_arrow_schema(frame.schema).empty_table()).trajectories.t is not None
         # Which trip of a user answers, and which piece of one that was cut.
         self._drawn: np.random.Generator | None = None
         self._passed: Passed | None = None
@@ -146,25 +133,6 @@ class SparkCrowd(Crowd):
     @property
     def account(self) -> Account:
         return Account(self._source, "spark") if self._passed is None else self._passed.account
-
-    @property
-    def crs(self) -> str | None:
-        return self._crs
-
-    @property
-    def timezone(self) -> str | None:
-        return self._zone
-
-    @property
-    def provenance(self) -> Mapping[str, Any] | None:
-        return self._promise
-
-    @property
-    def timed(self) -> bool:
-        """Whether there is a column of times, by the columns and their types alone."""
-        from pyspark.sql.pandas.types import to_arrow_schema
-
-        return self._parse(to_arrow_schema(self._frame.schema).empty_table()).trajectories.t is not None
 
     @cached_property
     def dated(self) -> bool:
@@ -201,7 +169,7 @@ class SparkCrowd(Crowd):
         self._parse = partial(self._parse, with_user=True)
 
     def add_up(self, work: Work[T], nothing: T) -> T:
-        found = mapped(self._tasks(), partial(_add_up, work, self._begin()), SUM)
+        found = mapped(self._tasks(), partial(_worked, partial(_alone, work), self._begin()), SUM)
         total, passed = summed(found, nothing, self._groups)
         self._read(passed)
         return total
@@ -216,10 +184,9 @@ class SparkCrowd(Crowd):
     def put_aside(self, work: Callable[[Trajectories, int], tuple[S, T]], nothing: T) -> tuple[Aside[S], T]:
         from pyspark import StorageLevel
 
-        both = mapped(self._tasks(), partial(_put_aside, work, self._begin()), _BOTH)
+        both = mapped(self._tasks(), partial(_worked, work, self._begin()), SUM)
         both = both.persist(StorageLevel.DISK_ONLY)
-        found = both.filter("found is not null").select("number", "account", "found")
-        total, passed = summed(found, nothing, self._groups)
+        total, passed = summed(both.filter("part is null"), nothing, self._groups)
         self._read(passed)
         return OnCluster(both, self._groups), total
 
@@ -362,36 +329,25 @@ def _counted(devices: Trajectories) -> Trajectories:
     return replace(devices, extra=extra, user=None)
 
 
-def _add_up(
-    work: Work[T], begin: Callable[[Iterator[pa.RecordBatch]], _Task], batches: Iterator[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
-    """Yield the sum over the rows of one partition, if it has rows."""
-    task, total = begin(batches), None
-    for block, number in task:
-        found = work(block, number)
-        total = found if total is None else total + found
-    if task.passed.account.rows:
-        yield sum_row(task.first, total, task.passed)
+def _alone(work: Work[T], block: Trajectories, number: int) -> tuple[None, T]:
+    """Do work of which no results are put aside."""
+    return None, work(block, number)
 
 
-def _put_aside(
-    work: Callable[[Trajectories, int], tuple[S, T]],
+def _worked(
+    work: Callable[[Trajectories, int], tuple[S | None, T]],
     begin: Callable[[Iterator[pa.RecordBatch]], _Task],
     batches: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
-    """Yield a row for each block of one partition, and a row for their sum."""
+    """Yield a row for each result of one partition that is put aside, and a row for their sum, if there are rows."""
     task, total = begin(batches), None
     for block, number in task:
         part, found = work(block, number)
         total = found if total is None else total + found
-        yield _both_row(number, None, None, pickle.dumps(part))
+        if part is not None:
+            yield sum_row(number, part=part)
     if task.passed.account.rows:
-        yield _both_row(task.first, task.passed, pickle.dumps(total), None)
-
-
-def _both_row(number: int, account: Passed | None, found: bytes | None, part: bytes | None) -> pa.RecordBatch:
-    values = {"number": [number], "account": [pickle.dumps(account)], "found": [found], "part": [part]}
-    return pa.RecordBatch.from_pydict(values, _BOTH_SCHEMA)
+        yield sum_row(task.first, found=total, account=task.passed)
 
 
 def _add_up_parts(work: Callable[[S, int], T], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -402,7 +358,7 @@ def _add_up_parts(work: Callable[[S, int], T], batches: Iterator[pa.RecordBatch]
             found = work(pickle.loads(part), number)
             total, first = (found, number) if total is None else (total + found, first)
     if total is not None:
-        yield sum_row(first, total)
+        yield sum_row(first, found=total)
 
 
 def _own_files(tasks: Sequence[tuple[Piece, ...]], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:

@@ -124,7 +124,7 @@ def _count(
                 codes.update(receiver.receive(report).tolist())
     if codes:
         found = Received(receiver.tally, codes, [receiver.ids] if with_ids else [])
-        yield sum_row(BLOCKS * partition(), found)
+        yield sum_row(BLOCKS * partition(), found=found)
 
 
 def all_ids(found: Received, known: bytes) -> bytes:
