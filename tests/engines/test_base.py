@@ -13,6 +13,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines import base
 from ldptrace.engines.base import Crowd, T, Work
 from ldptrace.errors import InputError
+from ldptrace.io.account import Account
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.simulation import Collection
@@ -45,7 +46,7 @@ GRID = Grid((0.0, 0.0, 10.0, 10.0), 4)
 class Streamed(Crowd):
     """Trips that nobody holds at once: blocks of seven."""
 
-    users, crs = 50, None
+    users, read, dated, account = 50, 50, False, Account()
 
     def blocks(self) -> list[Trajectories]:
         walks = drifting_walks(50, 1)
@@ -75,8 +76,3 @@ def test_a_tally_is_added_up_from_blocks() -> None:
 def test_what_is_streamed_is_never_whole(ask: Callable[[Crowd], object]) -> None:
     with pytest.raises(InputError, match="needs all trajectories in memory"):
         ask(Streamed())
-
-
-def test_it_gives_an_account_of_itself() -> None:
-    assert Streamed().read == 50
-    assert Streamed().account.trajectories == 50
