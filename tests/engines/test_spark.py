@@ -377,7 +377,9 @@ def what_is_not_written(spark: Spark, tmp_path: Path) -> None:
 
 
 def test_sums_of_groups_are_made_in_order() -> None:
-    rows = [sum_row(number << 20, found=[number], account=Account("", "spark", 2, 1, 0)) for number in range(5)]
+    rows = [
+        sum_row(number << 20, found=[number], account=Account("", "spark", 2, 1, 0)) for number in range(5)
+    ]
     table = pa.Table.from_batches(rows).append_column("group", pa.array([0, 0, 0, 1, 1]))
     found = [batch.to_pylist()[0] for batch in _sum_groups(iter(table.to_batches()))]
     assert [row["number"] >> 20 for row in found] == [0, 3]

@@ -20,7 +20,7 @@ def test_passes_follow_each_other_with_their_directions_and_times() -> None:
     trips = Trajectories.from_lists([east, east[::-1]])
     timed = replace(trips, t=np.tile(np.arange(21.0), 2))
     index = StreetIndex.of(CROSS)
-    [found] = index.follow(timed)
+    found = index.follow(timed)
     assert found.trip.tolist() == [0, 0, 1, 1]
     assert index.edges(found).tolist() == [0, 2, 3, 1]
     assert found.joined.tolist() == [-1, 1, -1, 1]
@@ -29,7 +29,7 @@ def test_passes_follow_each_other_with_their_directions_and_times() -> None:
 
 
 def test_a_trip_off_the_streets_passes_none() -> None:
-    [found] = StreetIndex.of(CROSS).follow(Trajectories.from_lists([[(0.0, 300.0), (200.0, 300.0)]]))
+    found = StreetIndex.of(CROSS).follow(Trajectories.from_lists([[(0.0, 300.0), (200.0, 300.0)]]))
     assert len(found.trip) == 0
     assert found.on == 0
 
@@ -37,7 +37,7 @@ def test_a_trip_off_the_streets_passes_none() -> None:
 def test_many_passes_are_all_kept() -> None:
     """More than fit into what is set aside at first."""
     there_and_back = [(10.0, 0.0), (190.0, 0.0)] * 900
-    [found] = StreetIndex.of(CROSS).follow(Trajectories.from_lists([there_and_back]))
+    found = StreetIndex.of(CROSS).follow(Trajectories.from_lists([there_and_back]))
     assert 1700 < len(found.trip) < 1900
     assert np.all(np.diff(found.street) != 0)
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ldptrace.core.arrays import Flags, Floats, Ints
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.parallel import added
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.divergence import table_divergence
 from ldptrace.evaluation.traces import CLASSES, LOWEST, PER_DOUBLING
-from ldptrace.roads.matching import Followed, StreetIndex
+from ldptrace.roads.matching import StreetIndex
 
 # Trips of a set that are matched, fewer of those that are long: looks for a street, one for every tolerance of way.
 MATCHED, LOOKS = 5_000, 3_000_000
@@ -79,15 +79,7 @@ class StreetMap(StreetIndex):
 
     def match(self, trajectories: Trajectories) -> StreetUse:
         """Match every trajectory to the streets."""
-        total = StreetMap.nothing()
-        empty = trajectories.sizes == 0
-        done = 0
-        for found in self.follow(trajectories):
-            total = total + self._use(found, empty[done : done + len(found.lengths)])
-            done += len(found.lengths)
-        return total
-
-    def _use(self, found: Followed, empty: Flags) -> StreetUse:
+        found, empty = self.follow(trajectories), trajectories.sizes == 0
         turned = np.flatnonzero(found.joined >= 0)
         turned = turned[self.junction[found.joined[turned]]]
         pairs = found.street[turned - 1] * len(self.length) + found.street[turned]

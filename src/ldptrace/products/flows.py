@@ -17,7 +17,6 @@ from ldptrace.core import ragged
 from ldptrace.core.arrays import Flags, Floats, Ints
 from ldptrace.core.atomic import atomic_path, together
 from ldptrace.core.extras import needed
-from ldptrace.core.kernels import kernel
 from ldptrace.core.layers import check_geopackage
 from ldptrace.core.times import to_local
 from ldptrace.errors import InputError
@@ -25,7 +24,7 @@ from ldptrace.io.provenance import write_beside
 from ldptrace.products.departures import By, Departures, checked_times
 from ldptrace.products.files import checked_target, write_table
 from ldptrace.products.sample import Numbers, Sample
-from ldptrace.roads.matching import Followed, StreetIndex
+from ldptrace.roads.matching import StreetIndex
 from ldptrace.roads.network import RoadNetwork
 
 WRITTEN = "flows are", (".gpkg", ".geojson", ".parquet")
@@ -129,32 +128,36 @@ class Flows:
         roads.check_against(roads.bounds(), trips.crs)
         streets, index = Streets.of(roads), StreetIndex.of(roads)
         found = index.follow(trips)
-        way, on = (sum(getattr(part, name) for part in found) for name in ("way", "on"))
-        followed = on / way if way else 0.0
+        followed = found.on / found.way if found.way else 0.0
         if followed < FOLLOWED:
             raise InputError(
                 f"{roads.name}: only {followed:.0%} of the length of the trips lies on its streets; flows need trips "
                 f"with at least {FOLLOWED:.0%} of their length on streets"
             )
-        passes = Passes.joined([Passes.of(part, index, streets) for part in found])
+        # Pieces of one street in a row are one pass.
+        piece = streets.number[index.edges(found)]
+        begins = np.append(True, np.diff(found.trip) != 0)
+        passes = np.flatnonzero(begins | np.append(True, np.diff(piece) != 0))
+        trip, street = found.trip[passes], piece[passes]
         slots: tuple[str, ...] = WHOLE_DAY
-        slot = np.zeros(len(passes.street), dtype=np.int64)
+        slot = np.zeros(len(passes), dtype=np.int64)
         if by is not None:
-            when = Departures.at(to_local(passes.entered, trips.timezone), by)
+            when = Departures.at(to_local(found.entered[passes], trips.timezone), by)
             slots, slot = when.slots, when.place
 
         def on_streets(place: Ints, many: int) -> Numbers:
-            values, errors = sample.counted(
-                place * len(streets) + passes.street, many * len(streets), passes.trip
-            )
+            values, errors = sample.counted(place * len(streets) + street, many * len(streets), trip)
             errors = None if errors is None else np.hypot(errors, UNTOLD * values)
             return Numbers.of(values, errors).reshaped(many, len(streets))
 
         vehicles = on_streets(slot, len(slots))
         total = (vehicles if by is None else on_streets(np.zeros_like(slot), 1)).reshaped(len(streets))
-        turned = passes.turned
-        pairs, first, turn = _numbered(passes.before[turned], passes.street[turned], len(streets))
-        turns = sample.count(slot[turned] * len(pairs) + turn, len(slots) * len(pairs), passes.trip[turned])
+        node = found.joined[passes]
+        turned = np.flatnonzero(node >= 0)
+        pairs, first, turn = np.unique(
+            street[turned - 1] * len(streets) + street[turned], return_index=True, return_inverse=True
+        )
+        turns = sample.count(slot[turned] * len(pairs) + turn, len(slots) * len(pairs), trip[turned])
         return Flows(
             streets,
             slots,
@@ -162,7 +165,7 @@ class Flows:
             total,
             pairs // len(streets),
             pairs % len(streets),
-            passes.node[turned][first],
+            node[turned][first],
             turns.values.reshape(len(slots), len(pairs)),
             followed,
             vehicles.low,
@@ -248,79 +251,6 @@ class Flows:
             for table, file in zip((streets, self.turns_table()), written, strict=True):
                 write_table(table, file, self.promise)
         return written
-
-
-@dataclass(frozen=True, eq=False)
-class Passes:
-    """Passes of trips on streets: the trip, the street, the period, and the turn from the street `before` at `node`."""
-
-    trip: Ints
-    street: Ints
-    entered: Floats
-    before: Ints
-    node: Ints
-    turned: Flags
-
-    @staticmethod
-    def of(found: Followed, index: StreetIndex, streets: Streets) -> Passes:
-        """Find the passes of some trips. Pieces of one street in a row are one pass."""
-        street = streets.number[index.edges(found)]
-        before = np.concatenate(([-1], street[:-1]))
-        on = np.concatenate(([False], found.trip[1:] == found.trip[:-1])) & (before == street)
-        kept = ~on
-        turned = (found.joined >= 0) & kept
-        return Passes(
-            found.trip[kept],
-            street[kept],
-            found.entered[kept],
-            before[kept],
-            found.joined[kept],
-            turned[kept],
-        )
-
-    @staticmethod
-    def joined(parts: list[Passes]) -> Passes:
-        """Join the passes of all trips."""
-        names = ("trip", "street", "entered", "before", "node", "turned")
-        return Passes(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
-
-
-def _numbered(before: Ints, after: Ints, streets: int) -> tuple[Ints, Ints, Ints]:
-    """Return the distinct pairs of streets in order (as `before * streets + after`), the index where each comes first,
-    and the number of each entry's pair. The result is that of `numpy.unique`, without sorting all entries.
-
-    >>> pairs, first, turn = _numbered(np.array([2, 0, 2]), np.array([1, 1, 1]), 3)
-    >>> pairs.tolist(), first.tolist(), turn.tolist()
-    ([1, 7], [1, 0], [1, 0, 1])
-    """
-    first, turn = _numbers(before, after, streets)
-    pairs = before[first] * streets + after[first]
-    order = np.argsort(pairs)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return pairs[order], first[order], rank[turn]
-
-
-@kernel
-def _numbers(before, after, streets):  # type: ignore[no-untyped-def]
-    """Return the index where each pair of streets comes first, and the number of each entry's pair, in the order of
-    appearance."""
-    # Pairs with the same first street are a chain: the last one of each, and the one before it in the chain.
-    last, previous, first = np.full(streets, -1), np.empty(16, np.int64), np.empty(16, np.int64)
-    turn = np.empty(len(before), np.int64)
-    many = 0
-    for entry in range(len(before)):
-        number = last[before[entry]]
-        while number >= 0 and after[first[number]] != after[entry]:
-            number = previous[number]
-        if number < 0:
-            if many == len(first):
-                previous, first = np.append(previous, previous), np.append(first, first)
-            number, previous[many], first[many] = many, last[before[entry]], entry
-            last[before[entry]] = many
-            many += 1
-        turn[entry] = number
-    return first[:many], turn
 
 
 def _beside(target: Path) -> Path:

@@ -292,11 +292,10 @@ def routes_on(network: Path, trips: Trajectories) -> EdgeRoutes:
     index, names = StreetIndex.of(roads), roads.edge_id
     assert names is not None
     passed: list[list[str]] = [[] for _ in range(len(trips))]
-    for found in index.follow(trips):
-        edges = names[index.edges(found)]
-        for trip, edge in zip(found.trip.tolist(), edges.tolist(), strict=True):
-            if passed[trip][-1:] != [edge]:
-                passed[trip].append(edge)
+    found = index.follow(trips)
+    for trip, edge in zip(found.trip.tolist(), names[index.edges(found)].tolist(), strict=True):
+        if passed[trip][-1:] != [edge]:
+            passed[trip].append(edge)
     routes = [connections.allowed(edges) for edges in passed]
     if not any(routes):
         raise InputError(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -61,7 +61,7 @@ class StreetIndex:
 
     >>> cross = RoadNetwork.of([0, 100, 100, 200], [0, 0, 100, 0], [0, 1, 1], [1, 2, 3])
     >>> trips = Trajectories.from_lists([[(0.0, 1.0), (100.0, 1.0), (100.0, 100.0)]])
-    >>> [found] = StreetIndex.of(cross).follow(trips)
+    >>> found = StreetIndex.of(cross).follow(trips)
     >>> found.street.tolist(), found.joined.tolist(), found.forward.tolist()
     ([0, 1], [-1, 1], [True, True])
     """
@@ -138,23 +138,24 @@ class StreetIndex:
             held,
         )
 
-    def follow(self, trips: Trajectories) -> list[Followed]:
-        """Find the streets that every trip used, a few hundred trips at a time."""
+    def follow(self, trips: Trajectories) -> Followed:
+        """Find the streets that every trip used."""
         x, y = trips.x * self.scale[0], trips.y * self.scale[1]
         t = np.zeros(1) if trips.t is None else trips.t
         index = (self.pieces, self.street, np.append(self.frame, self.shape), self.first, self.held)
         nodes = (self.ends, self.length, self.at_first, self.at_node)
 
-        def work(_: int, start: int, stop: int) -> Followed:
-            (way, on, fixes, fixes_on), lengths, passes, entered = _follow(
-                x, y, t, trips.offsets, start, stop, self.tolerance, *index, *nodes
-            )
-            trip, street, forward, joined = passes
-            return Followed(
-                way, on, fixes, fixes_on, lengths, trip, street, forward.astype(np.bool_), joined, entered
-            )
+        def work(_: int, start: int, stop: int) -> tuple[Any, ...]:
+            return _follow(x, y, t, trips.offsets, start, stop, self.tolerance, *index, *nodes)
 
-        return map_chunks(work, len(trips), _CHUNK)
+        parts = map_chunks(work, len(trips), _CHUNK) or [work(0, 0, 0)]
+        totals, lengths, passes, entered = zip(*parts, strict=True)
+        trip, street, forward, joined = np.concatenate(passes, axis=1)
+        way, on, fixes, fixes_on = (sum(values) for values in zip(*totals, strict=True))
+        return Followed(
+            *(way, on, fixes, fixes_on, np.concatenate(lengths)),
+            *(trip, street, forward.astype(np.bool_), joined, np.concatenate(entered)),
+        )
 
     def edges(self, found: Followed) -> Ints:
         """Return the directed edge of each pass; for a one-way street its only edge."""
