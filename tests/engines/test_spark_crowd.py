@@ -15,15 +15,15 @@ from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.spark_crowd import (
     _WHOSE,
-    _add_up,
     _add_up_parts,
+    _alone,
     _as_they_come,
     _has_dates,
     _kinds,
-    _put_aside,
     _Task,
     _trajectories,
     _whole_trips,
+    _worked,
 )
 from ldptrace.simulation.unit import TRIPS
 
@@ -59,18 +59,18 @@ def test_a_partition_adds_up_whatever_its_batches(monkeypatch: pytest.MonkeyPatc
 
     for size in (3, 100):
         begin = partial(_Task, PARSE, None, _as_they_come)
-        (found,) = _add_up(lengths, begin, iter(rows(trips, size)))
+        (found,) = _worked(partial(_alone, lengths), begin, iter(rows(trips, size)))
         (row,) = found.to_pylist()
         assert pickle.loads(row["found"]) == [(0, 8), (1, 8), (2, 8), (3, 6)]
         passed = pickle.loads(row["account"])
         assert (passed.account.trajectories, passed.account.rows, passed.devices) == (30, 30, 30)
-    assert list(_add_up(lengths, partial(_Task, PARSE, None, _as_they_come), iter([]))) == []
+    assert list(_worked(partial(_alone, lengths), partial(_Task, PARSE, None, _as_they_come), iter([]))) == []
 
 
 def test_parts_are_put_aside_and_found_again() -> None:
     trips = walks(20)
     work = lambda block, number: (block.x.sum(), [block.points])  # noqa: E731
-    made = list(_put_aside(work, partial(_Task, PARSE, None, _as_they_come), iter(rows(trips, 6))))
+    made = list(_worked(work, partial(_Task, PARSE, None, _as_they_come), iter(rows(trips, 6))))
     table = pa.Table.from_batches(made).to_pylist()
     assert [row["part"] is None for row in table] == [False, True]
     assert pickle.loads(table[1]["found"]) == [trips.points]
