@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,6 @@ from ldptrace.roads.classes import STREET, rank_speed
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.readers import read_roads
 from ldptrace.roads.readers.folder import read_pair
-
-Move = Callable[[Floats, Floats], tuple[Floats, Floats]]
 
 
 def city(
@@ -95,7 +92,7 @@ def network_traffic(
     attraction = Attraction.around(roads, *natural_hubs(roads, rng))
     bounds = map_bounds(roads.x, roads.y, GPS_LIMIT * noise, plane)
     traffic = Traffic.prepare(roads, attraction, recorder, minutes, bounds, rng, plane)
-    return replace(traffic, public=given if plane is None else _moved(given, plane.to_degrees, WGS84))
+    return replace(traffic, public=given if plane is None else given.moved(plane.to_degrees, WGS84))
 
 
 def _in_metres(
@@ -116,7 +113,7 @@ def _in_metres(
     else:
         found = nodes if isinstance(nodes, RoadNetwork) else read_roads(nodes)
         plane = LocalPlane.around(found.x, found.y) if found.is_geographic else None
-        roads = found if plane is None else _moved(found, plane.to_metres, None)
+        roads = found if plane is None else found.moved(plane.to_metres, None)
     cut_off = sum(roads.account.dropped_nodes.values())
     if cut_off:
         warnings.warn(
@@ -125,14 +122,6 @@ def _in_metres(
     if roads.seconds is None:
         return replace(roads, seconds=roads.length / rank_speed(STREET)), plane
     return roads, plane
-
-
-def _moved(roads: RoadNetwork, move: Move, crs: str | None) -> RoadNetwork:
-    x, y = move(roads.x, roads.y)
-    if roads.shape_x is None or roads.shape_y is None:
-        return replace(roads, x=x, y=y, crs=crs)
-    shape_x, shape_y = move(roads.shape_x, roads.shape_y)
-    return replace(roads, x=x, y=y, shape_x=shape_x, shape_y=shape_y, crs=crs)
 
 
 def _passable(roads: RoadNetwork) -> RoadNetwork:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TextIO
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.atomic import atomic_path, together
-from ldptrace.core.crs import WGS84, LocalPlane, transform
+from ldptrace.core.crs import WGS84, LocalPlane, is_geographic, transform
 from ldptrace.core.times import DAY, to_local
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
@@ -29,14 +28,14 @@ MATSIM_DTD = "http://www.matsim.org/files/dtd/population_v6.dtd"
 
 @dataclass(frozen=True, eq=False)
 class Travellers:
-    """Trips ordered by departure, with their times, origins and destinations.
+    """Trips ordered by departure, with their times and places: first all origins, then all destinations.
 
     `leaves` is in seconds after the first midnight.
     """
 
     leaves: Floats
-    start: tuple[Floats, Floats]
-    end: tuple[Floats, Floats]
+    x: Floats
+    y: Floats
     order: Ints
 
     @staticmethod
@@ -47,13 +46,18 @@ class Travellers:
             raise InputError("the trips have no times; a simulator needs to know when each of them leaves")
         if len(used) == 0:
             raise InputError("there are no trips to simulate")
-        first, last = trips.offsets[:-1][used], trips.offsets[1:][used] - 1
-        clock = to_local(trips.t[first], trips.timezone)
+        clock = to_local(trips.t[trips.offsets[used]], trips.timezone)
         clock = clock - DAY * np.floor(clock.min() / DAY)
         order = np.argsort(clock, kind="stable")
-        first, last = first[order], last[order]
-        start, end = ((trips.x[place], trips.y[place]) for place in (first, last))
-        return Travellers(clock[order], start, end, used[order])
+        used = used[order]
+        places = np.concatenate((trips.offsets[used], trips.offsets[used + 1] - 1))
+        return Travellers(clock[order], trips.x[places], trips.y[places], used)
+
+    def rows(self) -> Iterator[tuple[float, int, tuple[float, float], tuple[float, float]]]:
+        """Yield departure, number, origin and destination of each trip."""
+        places = list(zip(self.x.tolist(), self.y.tolist(), strict=True))
+        many = len(self.order)
+        return zip(self.leaves.tolist(), self.order.tolist(), places[:many], places[many:], strict=True)
 
 
 def write_for(trips: Trajectories, path: str | Path, simulator: str, roads: str | Path | None = None) -> str:
@@ -63,131 +67,82 @@ def write_for(trips: Trajectories, path: str | Path, simulator: str, roads: str 
     if simulator not in SIMULATORS:
         raise InputError(f"simulators' files are {', '.join(SIMULATORS)}, got {simulator!r}")
     travellers, target = Travellers.of(trips), Path(path)
-    writers: dict[str, Callable[[], tuple[Callable[[TextIO], None], str]]] = {
-        "sumo-trips": lambda: _sumo_trips(trips, travellers, roads),
-        "sumo-routes": lambda: _sumo_routes(trips, travellers, roads),
-        "matsim": lambda: _matsim(travellers, trips),
-    }
-    write, said = writers[simulator]()
+    if simulator == "matsim":
+        lines, said = _matsim(travellers, trips.crs)
+    else:
+        lines, said = _sumo(trips, travellers, simulator == "sumo-routes", roads)
     with together():
         with atomic_path(target) as temporary, open(temporary, "w", encoding="utf-8") as file:
-            write(file)
+            file.writelines(lines)
         write_beside(target, trips.provenance)
     return said
 
 
-def _sumo_trips(
-    trips: Trajectories, travellers: Travellers, roads: str | Path | None
-) -> tuple[Callable[[TextIO], None], str]:
-    """Return a function that writes the origin and destination of each trip, and a sentence about the result. Places
-    are edges of a SUMO network, or coordinates, for which SUMO finds the nearest edges."""
+def _sumo(
+    trips: Trajectories, travellers: Travellers, whole: bool, roads: str | Path | None
+) -> tuple[Iterator[str], str]:
+    """Return the lines of a file with the origin and destination, or the `whole` route, of each trip, and a sentence
+    about them. Places are edges of a SUMO network, or coordinates, for which SUMO finds the nearest edges."""
     if roads is not None:
-        routes, said = _on_edges(trips, travellers, Path(roads))
+        found = routes_on(Path(roads), trips.take(travellers.order))
+        routes = {number: route for number, route in enumerate(found.routes) if route}
         ends = {
             number: f"from={quoteattr(route[0])} to={quoteattr(route[-1])}"
             for number, route in routes.items()
         }
+        said, omitted = f"on the edges of {roads}", len(found.routes) - len(routes)
+        if omitted:
+            said += f", without {omitted:,} trips that pass none of them,"
+        if found.cut:
+            said += f" ({found.cut:,} of them end early, at a turn that has no way around)"
+    elif whole:
+        raise InputError("sumo-routes needs the SUMO network whose edges it names: --roads city.net.xml")
     else:
         names = ("fromLonLat", "toLonLat") if trips.is_geographic else ("fromXY", "toXY")
         form = '{}="{:.7f},{:.7f}"' if trips.is_geographic else '{}="{:.2f},{:.2f}"'
         ends = {
             number: f"{form.format(names[0], *start)} {form.format(names[1], *end)}"
-            for number, (_, _, start, end) in enumerate(_rows(travellers))
+            for number, (_, _, start, end) in enumerate(travellers.rows())
         }
         said = "by their coordinates"
-    elements = {number: f"<trip {{}} {words}/>" for number, words in ends.items()}
-    return _sumo(travellers, elements), f"{len(ends):,} trips for SUMO {said}"
 
-
-def _sumo_routes(
-    trips: Trajectories, travellers: Travellers, roads: str | Path | None
-) -> tuple[Callable[[TextIO], None], str]:
-    """Return a function that writes each trip as a route along the edges of a SUMO network, and a sentence about the
-    result."""
-    if roads is None:
-        raise InputError("sumo-routes needs the SUMO network whose edges it names: --roads city.net.xml")
-    routes, said = _on_edges(trips, travellers, Path(roads))
-    elements = {
-        number: f"<vehicle {{}}><route edges={quoteattr(' '.join(route))}/></vehicle>"
-        for number, route in routes.items()
-    }
-    return _sumo(travellers, elements), f"{len(routes):,} routes for SUMO {said}"
-
-
-def _on_edges(trips: Trajectories, travellers: Travellers, roads: Path) -> tuple[dict[int, list[str]], str]:
-    """Return the edges of each trip that uses edges, by its position in the order of departures, and a sentence about
-    them."""
-    # Streets load for those who name them.
-    from ldptrace.products.simulators import routes_on
-
-    found = routes_on(roads, trips.take(travellers.order))
-    kept = {number: route for number, route in enumerate(found.routes) if route}
-    said = f"on the edges of {roads}"
-    omitted = len(found.routes) - len(kept)
-    if omitted:
-        said += f", without {omitted:,} trips that pass none of them,"
-    if found.cut:
-        said += f" ({found.cut:,} of them end early, at a turn that has no way around)"
-    return kept, said
-
-
-def _sumo(travellers: Travellers, elements: Mapping[int, str]) -> Callable[[TextIO], None]:
-    """Return a function that writes elements with the attributes `id` and `depart`, in the order of departures."""
-
-    def write(file: TextIO) -> None:
-        file.write(
-            f'<?xml version="1.0" encoding="UTF-8"?>\n<routes {SUMO}"http://sumo.dlr.de/xsd/routes_file.xsd">\n'
-        )
-        for number, element in elements.items():
+    def lines() -> Iterator[str]:
+        yield '<?xml version="1.0" encoding="UTF-8"?>\n'
+        yield f'<routes {SUMO}"http://sumo.dlr.de/xsd/routes_file.xsd">\n'
+        for number, places in ends.items():
             own = f'id="{travellers.order[number]}" depart="{travellers.leaves[number]:.2f}"'
-            file.write(f"    {element.replace('{}', own, 1)}\n")
-        file.write("</routes>\n")
+            if whole:
+                edges = quoteattr(" ".join(routes[number]))
+                yield f"    <vehicle {own}><route edges={edges}/></vehicle>\n"
+            else:
+                yield f"    <trip {own} {places}/>\n"
+        yield "</routes>\n"
 
-    return write
+    return lines(), f"{len(ends):,} {'routes' if whole else 'trips'} for SUMO {said}"
 
 
-def _matsim(travellers: Travellers, trips: Trajectories) -> tuple[Callable[[TextIO], None], str]:
-    """Return a function that writes plans of people with one leg, in metres, and a sentence about the result."""
-    start, end = travellers.start, travellers.end
-    said = "x and y are taken as metres" if trips.crs is None else f"coordinates are {trips.crs}"
-    if trips.is_geographic:
-        start, end, zone = _projected(start, end)
-        said = f"coordinates are {zone}"
-    rows = list(_rows(Travellers(travellers.leaves, start, end, travellers.order)))
+def _matsim(travellers: Travellers, crs: str | None) -> tuple[Iterator[str], str]:
+    """Return the lines of a file with plans of people with one leg, in metres, and a sentence about the result.
+    Degrees become metres of the UTM zone of their middle."""
+    said = "x and y are taken as metres" if crs is None else f"coordinates are {crs}"
+    if is_geographic(crs):
+        middle = LocalPlane.around(travellers.x, travellers.y)
+        zone = f"EPSG:{(32600 if middle.lat >= 0 else 32700) + int((middle.lon + 180) // 6) % 60 + 1}"
+        x, y = transform(travellers.x, travellers.y, WGS84, zone)
+        travellers, said = replace(travellers, x=x, y=y), f"coordinates are {zone}"
 
-    def write(file: TextIO) -> None:
-        file.write(
-            f'<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE population SYSTEM "{MATSIM_DTD}">\n'
-            f"<population>\n"
-        )
-        for leaves, number, (x0, y0), (x1, y1) in rows:
-            file.write(
+    def lines() -> Iterator[str]:
+        yield f'<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE population SYSTEM "{MATSIM_DTD}">\n<population>\n'
+        for leaves, number, (x0, y0), (x1, y1) in travellers.rows():
+            yield (
                 f'  <person id="{number}">\n    <plan selected="yes">\n'
                 f'      <activity type="origin" x="{x0:.2f}" y="{y0:.2f}" end_time="{_clock(leaves)}"/>\n'
                 f'      <leg mode="car"/>\n      <activity type="destination" x="{x1:.2f}" y="{y1:.2f}"/>\n'
                 f"    </plan>\n  </person>\n"
             )
-        file.write("</population>\n")
+        yield "</population>\n"
 
-    return write, f"{len(rows):,} plans for MATSim ({said})"
-
-
-def _projected(
-    start: tuple[Floats, Floats], end: tuple[Floats, Floats]
-) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats], str]:
-    """Convert degrees to metres of the UTM zone of their middle, and return the name of the zone."""
-    middle = LocalPlane.around(np.concatenate((start[0], end[0])), np.concatenate((start[1], end[1])))
-    zone = f"EPSG:{(32600 if middle.lat >= 0 else 32700) + int((middle.lon + 180) // 6) % 60 + 1}"
-    return transform(*start, WGS84, zone), transform(*end, WGS84, zone), zone
-
-
-def _rows(
-    travellers: Travellers,
-) -> Iterator[tuple[float, int, tuple[float, float], tuple[float, float]]]:
-    columns = (*travellers.start, *travellers.end)
-    x0, y0, x1, y1 = (column.tolist() for column in columns)
-    rows = zip(travellers.leaves.tolist(), travellers.order.tolist(), x0, y0, x1, y1, strict=True)
-    return ((leaves, number, (a, b), (c, d)) for leaves, number, a, b, c, d in rows)
+    return lines(), f"{len(travellers.order):,} plans for MATSim ({said})"
 
 
 def _clock(seconds: float) -> str:

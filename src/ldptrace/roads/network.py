@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -378,10 +379,15 @@ class RoadNetwork:
         """Return the network in another coordinate system, with the same lengths. Run `pip install '.[geo]'` first."""
         if self.crs is None:
             raise InputError(f"{self.name}: its coordinate system is not known, so it cannot be changed")
-        x, y = transform(self.x, self.y, self.crs, crs)
+        source = self.crs
+        return self.moved(lambda x, y: transform(x, y, source, crs), crs)
+
+    def moved(self, move: Callable[[Floats, Floats], tuple[Floats, Floats]], crs: str | None) -> RoadNetwork:
+        """Return the network with its points moved to another coordinate system, with the same lengths."""
+        x, y = move(self.x, self.y)
         if self.shape_x is None or self.shape_y is None:
             return replace(self, x=x, y=y, crs=crs)
-        shape_x, shape_y = transform(self.shape_x, self.shape_y, self.crs, crs)
+        shape_x, shape_y = move(self.shape_x, self.shape_y)
         return replace(self, x=x, y=y, shape_x=shape_x, shape_y=shape_y, crs=crs)
 
     def check_against(self, bounds: Bounds, crs: str | None) -> None:

@@ -24,8 +24,27 @@ CONTEXT: dict[str, Any] = {
 } | {
     name: f"cr:{name}"
     for name in (
-        *("citeAs", "column", "equivalentProperty", "extract", "field", "fileObject", "fileProperty", "fileSet"),
-        *("format", "includes", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet"),
+        *(
+            "citeAs",
+            "column",
+            "equivalentProperty",
+            "extract",
+            "field",
+            "fileObject",
+            "fileProperty",
+            "fileSet",
+        ),
+        *(
+            "format",
+            "includes",
+            "isLiveDataset",
+            "jsonPath",
+            "key",
+            "md5",
+            "parentField",
+            "path",
+            "recordSet",
+        ),
         *("references", "regex", "repeated", "replace", "samplingRate", "separator", "source", "subField"),
         "transform",
     )

@@ -19,7 +19,7 @@ def hazards(promise: Promise, operator: Operator, version: str) -> str:
     text = files(__package__).joinpath("hazards.md").read_text(encoding="utf-8")
     # Markdown has nothing to escape.
     markdown = Environment(
-        autoescape=False,  # noqa: S701
+        autoescape=False,
         undefined=StrictUndefined,
         trim_blocks=True,
         keep_trailing_newline=True,
