@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evaluation_data import drifting_walks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines import base
-from ldptrace.engines.base import Crowd, T, Work
+from ldptrace.engines.base import Aside, Crowd, T, Work
 from ldptrace.errors import InputError
 from ldptrace.io.account import Account
 from ldptrace.protocol.grid import Grid
@@ -56,6 +56,9 @@ class Streamed(Crowd):
         for number, block in enumerate(self.blocks()):
             nothing = nothing + work(block, number)
         return nothing
+
+    def put_aside(self, work: object, nothing: T) -> tuple[Aside[object], T]:
+        raise NotImplementedError
 
     def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
         raise NotImplementedError

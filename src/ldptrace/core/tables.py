@@ -5,8 +5,9 @@ Both are read in the same steps: find the columns, read positions and times, gro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -57,6 +58,10 @@ class RaggedTable:
     timezone: str | None = None
 
 
+# Reads the times of a column, to which a column of dates may belong.
+Clock = Callable[..., Times]
+
+
 @dataclass(frozen=True)
 class _Points:
     """Positions and times of points, in the order of the table."""
@@ -95,17 +100,16 @@ def read_table(
     of_lists = columns.x is not None and is_list(table.schema.field(columns.x).type)
     columns, notes = _with_moments(table.schema, columns, of_lists)
     stated = _zone_of(table.schema, columns)
+    clock = partial(read_times, timezone=timezone or stated, month_first=month_first)
     if of_lists:
-        found = _of_lists(table, columns, _Clock(timezone or stated, month_first), notes)
-        return replace(found, timezone=stated)
+        return replace(_of_lists(table, columns, clock, notes), timezone=stated)
     if columns.id is None and not single:
         raise FormatError(
             "no column says which trajectory a point belongs to (traj_id, trip_id, track_id, ..., user_id); the "
             f"columns are {', '.join(table.column_names)}; name it with id (--id{_suggested(table, columns)}), or cut "
             "one log at its gaps with split_gap (--split-gap)"
         )
-    found = _of_points(table, columns, _Clock(timezone or stated, month_first), notes, (place, first))
-    return replace(found, timezone=stated)
+    return replace(_of_points(table, columns, clock, notes, (place, first)), timezone=stated)
 
 
 def _suggested(table: pa.Table, columns: Columns) -> str:
@@ -145,18 +149,7 @@ def _with_moments(schema: pa.Schema, columns: Columns, of_lists: bool) -> tuple[
     return replace(columns, t=moments[0]), [f"times taken from column {moments[0]}"]
 
 
-@dataclass(frozen=True)
-class _Clock:
-    """How times are read: the zone of those that name none, and whether dates with slashes begin with the month."""
-
-    timezone: str | None
-    month_first: bool
-
-    def times(self, column: pa.ChunkedArray, date: pa.ChunkedArray | None = None) -> Times:
-        return read_times(column, self.timezone, date, month_first=self.month_first)
-
-
-def _of_lists(table: pa.Table, columns: Columns, clock: _Clock, notes: list[str]) -> RaggedTable:
+def _of_lists(table: pa.Table, columns: Columns, clock: Clock, notes: list[str]) -> RaggedTable:
     """Read a table with one row per trajectory."""
     assert columns.x is not None
     assert columns.y is not None
@@ -179,7 +172,7 @@ def _of_lists(table: pa.Table, columns: Columns, clock: _Clock, notes: list[str]
 
 
 def _of_points(
-    table: pa.Table, columns: Columns, clock: _Clock, notes: list[str], where: tuple[str, int]
+    table: pa.Table, columns: Columns, clock: Clock, notes: list[str], where: tuple[str, int]
 ) -> RaggedTable:
     """Read a table with one row per point."""
     assert columns.x is not None
@@ -225,10 +218,10 @@ def named(table: pa.Table, columns: Columns) -> Flags:
 
 
 def _times(
-    name: str, clocks: pa.ChunkedArray, date: pa.ChunkedArray | None, clock: _Clock, notes: list[str]
+    name: str, clocks: pa.ChunkedArray, date: pa.ChunkedArray | None, clock: Clock, notes: list[str]
 ) -> Times:
     """Return the times of all points, and note how they were read."""
-    found = clock.times(clocks, date)
+    found = clock(clocks, date=date)
     notes += found.notes
     known = len(clocks) - clocks.null_count
     if found.seconds is None or 0 < known == found.unread:
@@ -237,12 +230,12 @@ def _times(
     return found
 
 
-def _since_start(t: Floats | None, table: pa.Table, clock: _Clock, rows: Ints | None = None) -> Floats | None:
+def _since_start(t: Floats | None, table: pa.Table, clock: Clock, rows: Ints | None = None) -> Floats | None:
     """Add the start time of its row to each time, if there is a column of start times. `rows` has the row of each
     time."""
     if t is None or START not in table.column_names:
         return t
-    start = clock.times(table[START]).seconds
+    start = clock(table[START]).seconds
     if start is None:
         return t
     return t + (start if rows is None else start[rows])

@@ -84,16 +84,12 @@ class Trajectories:
     trips: Ints | None = None
 
     def __post_init__(self) -> None:
-        set_ = object.__setattr__
-        set_(self, "x", np.ascontiguousarray(self.x, dtype=np.float64))
-        set_(self, "y", np.ascontiguousarray(self.y, dtype=np.float64))
-        set_(self, "offsets", np.ascontiguousarray(self.offsets, dtype=np.int64))
-        if self.t is not None:
-            set_(self, "t", np.ascontiguousarray(self.t, dtype=np.float64))
-        if self.ids is not None:
-            set_(self, "ids", np.ascontiguousarray(self.ids, dtype=np.int64))
-        if self.trips is not None:
-            set_(self, "trips", np.ascontiguousarray(self.trips, dtype=np.int64))
+        kinds = dict.fromkeys(("x", "y", "t"), np.float64) | dict.fromkeys(
+            ("offsets", "ids", "trips"), np.int64
+        )
+        for name, kind in kinds.items():
+            if (column := getattr(self, name)) is not None:
+                object.__setattr__(self, name, np.ascontiguousarray(column, dtype=kind))
         for name in ("y", "t"):
             column = getattr(self, name)
             if column is not None and len(column) != len(self.x):

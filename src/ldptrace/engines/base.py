@@ -173,17 +173,6 @@ class Held(Aside[S]):
         return reduce(lambda a, b: a + b, found, nothing)
 
 
-@dataclass(frozen=True, eq=False)
-class _Both(Generic[S, T]):
-    """Stored results of some blocks, and a sum over these blocks."""
-
-    items: list[S]
-    total: T
-
-    def __add__(self, other: _Both[S, T]) -> _Both[S, T]:
-        return _Both(self.items + other.items, self.total + other.total)
-
-
 class Crowd(ABC):
     """The trajectories of all users, in memory or in files. Each trajectory plays a device."""
 
@@ -218,11 +207,9 @@ class Crowd(ABC):
     def add_up(self, work: Work[T], nothing: T) -> T:
         """Return the sum of `work` over all blocks, in their order. The sum starts from `nothing`."""
 
+    @abstractmethod
     def put_aside(self, work: Callable[[Trajectories, int], tuple[S, T]], nothing: T) -> tuple[Aside[S], T]:
         """In one pass, store one result of each block and add up another."""
-        begun: _Both[S, T] = _Both([], nothing)
-        both = self.add_up(lambda block, number: _both(work(block, number)), begun)
-        return Held(both.items), both.total
 
     @abstractmethod
     def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
@@ -239,10 +226,6 @@ class Crowd(ABC):
     def paths(self, grid: Grid) -> CellPaths:
         """Return all cell paths in memory."""
         return CellPaths.from_trajectories(self.whole(), grid)
-
-
-def _both(found: tuple[S, T]) -> _Both[S, T]:
-    return _Both([found[0]], found[1])
 
 
 class Engine(ABC):

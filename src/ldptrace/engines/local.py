@@ -21,7 +21,7 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.times import are_dates
 from ldptrace.core.trajectories import Trajectories, joined_trips
 from ldptrace.curator.tally import Tally
-from ldptrace.engines.base import Aside, Crowd, Draw, Engine, S, T, Work, cuts, in_blocks, joined
+from ldptrace.engines.base import Aside, Crowd, Draw, Engine, Held, S, T, Work, cuts, in_blocks, joined
 from ldptrace.io.account import Account, Parsed
 from ldptrace.io.assembly import hashed
 from ldptrace.io.batches import Batches
@@ -81,9 +81,17 @@ class Memory(Crowd):
         return whose
 
     def add_up(self, work: Work[T], nothing: T) -> T:
+        return reduce(lambda a, b: a + b, self._each(work), nothing)
+
+    def _each(self, work: Callable[[Trajectories, int], S]) -> Iterator[S]:
+        """Yield the result of `work` for each block, in order."""
         blocks = enumerate(cuts(self._trajectories.offsets))
-        found = map_ordered(lambda block: work(self._trajectories.part(*block[1]), block[0]), blocks)
-        return reduce(lambda a, b: a + b, found, nothing)
+        return map_ordered(lambda block: work(self._trajectories.part(*block[1]), block[0]), blocks)
+
+    def put_aside(self, work: Callable[[Trajectories, int], tuple[S, T]], nothing: T) -> tuple[Aside[S], T]:
+        found = list(self._each(work))
+        total = reduce(lambda a, b: a + b, (part for _, part in found), nothing)
+        return Held([item for item, _ in found]), total
 
     def collect(self, collection: Collection) -> Tally:
         trips = self._known(collection.plan.grid)
