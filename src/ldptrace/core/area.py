@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ldptrace.core import ragged
 from ldptrace.core.arrays import Flags, Floats, Ints
-from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import cell_name
 
-MOST_ROWS = 4096  # strips in which the edges of polygons are looked up
 FINENESS = 24  # parts per side of a cell that are land or not
 TRIES = 8  # draws of a point in a part that the border cuts, before its middle is taken
 HALVINGS = 12  # of the way from the water to the shore
@@ -73,40 +72,27 @@ class Area:
 
     def contains(self, x: ArrayLike, y: ArrayLike) -> Flags:
         """Return which points lie in the area."""
-        px, py = (np.ascontiguousarray(axis, dtype=np.float64).ravel() for axis in (x, y))
-        inside = np.zeros(len(px), dtype=np.bool_)
-        strips = self._strips
+        # Few runs have an area.
+        import shapely
 
-        def look(_: int, start: int, stop: int) -> None:
-            _contains(px[start:stop], py[start:stop], *strips, inside[start:stop])
-
-        map_chunks(look, len(px))
-        return inside.reshape(np.shape(x))
+        px, py = (np.asarray(axis, dtype=np.float64).ravel() for axis in (x, y))
+        shape = self._shape
+        # The shape is looked at from many threads, for which it must be prepared before.
+        shapely.prepare(shape)
+        inside = map_chunks(lambda _, a, b: shapely.contains_xy(shape, px[a:b], py[a:b]), len(px))
+        return np.concatenate([np.empty(0, np.bool_), *inside]).reshape(np.shape(x))
 
     @cached_property
-    def _strips(self) -> tuple[float, float, Ints, Ints, Floats, Ints]:
-        """Group edges by horizontal strip, so that a point is compared only with the edges of its own strip.
+    def _shape(self) -> Any:
+        """All polygons as one shape."""
+        import shapely
 
-        The result has the bottom of the lowest strip, the height of a strip, `begins` and `listed`: the edges that
-        cross strip r are `listed[begins[r]:begins[r + 1]]`, sorted by polygon. Then follow the ends of each edge (x, y,
-        x, y) and its polygon.
-        """
-        after = np.arange(1, len(self.x) + 1)
-        after[self.offsets[1:] - 1] = self.offsets[:-1]
-        owner = np.repeat(self.polygon, np.diff(self.offsets))
-        edges = np.stack([self.x, self.y, self.x[after], self.y[after]], axis=1)
-        low, high = np.minimum(edges[:, 1], edges[:, 3]), np.maximum(edges[:, 1], edges[:, 3])
-        bottom, top = float(low.min()), float(high.max())
-        rows = min(MOST_ROWS, max(1, len(edges)))
-        height = max((top - bottom) / rows, 1e-300)
-        first = np.clip(((low - bottom) / height).astype(np.int64), 0, rows - 1)
-        last = np.clip(((high - bottom) / height).astype(np.int64), 0, rows - 1)
-        count = last - first + 1
-        edge = np.repeat(np.arange(len(edges)), count)
-        row = np.repeat(first - (np.cumsum(count) - count), count) + np.arange(count.sum())
-        order = np.lexsort((owner[edge], row))
-        begins = np.searchsorted(row[order], np.arange(rows + 1))
-        return bottom, height, begins, edge[order], edges, owner
+        try:
+            rings = shapely.linearrings(np.c_[self.x, self.y], indices=ragged.owners(self.offsets))
+        except shapely.GEOSException as error:
+            raise InputError(f"a ring of the area is none: {error}") from None
+        polygons = shapely.make_valid(shapely.polygons(rings, indices=self.polygon))
+        return shapely.union_all(polygons)
 
     def land(self, grid: Grid) -> Land:
         """Return the part of each cell of a grid that is in the area."""
@@ -206,26 +192,3 @@ class Land:
         from scipy.spatial import cKDTree
 
         return cKDTree(np.stack(self._middles, axis=1) / np.array(self.grid.step))
-
-
-@kernel
-def _contains(x, y, bottom, height, begins, edge, edges, owner, inside):  # type: ignore[no-untyped-def]
-    """Decide whether points are in the area by counting how many edges a half line to the right of the point
-    crosses."""
-    rows = len(begins) - 1
-    for k in range(len(x)):
-        row = (y[k] - bottom) / height
-        if not 0.0 <= row <= rows:
-            continue
-        strip = min(int(row), rows - 1)
-        polygon, odd = -1, False
-        for slot in range(begins[strip], begins[strip + 1]):
-            e = edge[slot]
-            if owner[e] != polygon:
-                if odd:
-                    break
-                polygon = owner[e]
-            x0, y0, x1, y1 = edges[e, 0], edges[e, 1], edges[e, 2], edges[e, 3]
-            if (y0 > y[k]) != (y1 > y[k]) and x[k] < x0 + (y[k] - y0) / (y1 - y0) * (x1 - x0):
-                odd = not odd
-        inside[k] = odd

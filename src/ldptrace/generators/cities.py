@@ -107,8 +107,7 @@ def _in_metres(
         if plane is not None and shape is not None:
             shape = (*plane.to_metres(shape[0], shape[1]), shape[2])
         # People drive along the lines: their length counts, not the one that a table says.
-        unknown = np.full(len(streets.start), np.nan)
-        laid = replace(streets, x=x, y=y, shape=shape, length=unknown, crs=None)
+        laid = replace(streets, x=x, y=y, shape=shape, length=None, crs=None)
         roads = laid.network("car", str(edges)).largest_component()
     else:
         found = nodes if isinstance(nodes, RoadNetwork) else read_roads(nodes)

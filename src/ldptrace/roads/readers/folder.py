@@ -15,11 +15,12 @@ from ldptrace.core.arrays import Flags, Floats
 from ldptrace.core.columns import GEOGRAPHIC, PLANAR
 from ldptrace.core.crs import WGS84
 from ldptrace.core.values import pc
+from ldptrace.core.words import count
 from ldptrace.errors import FormatError, InputError
 from ldptrace.roads.classes import BACKWARD, BOTH, FORWARD, limit_kmh
 from ldptrace.roads.network import Nodes
 from ldptrace.roads.readers.lines import from_wkt
-from ldptrace.roads.readers.streets import Streets
+from ldptrace.roads.readers.streets import Streets, coded
 
 
 def read_table(path: str | Path, *, text: Sequence[str] = ()) -> pa.Table:
@@ -149,25 +150,30 @@ def read_pair(nodes: Path, edges: Path) -> Streets:
     x, y, in_degrees = positions(node_table, nodes)
     ids = node_table[need(node_table, NODE, nodes)].combine_chunks()
     if len(pc.unique(ids)) < len(ids):
-        raise FormatError(f"{nodes} names a node twice: {_repeated(ids)!r}")
+        counts = pc.value_counts(ids)
+        twice = counts.filter(pc.greater(counts.field("counts"), 1))[0]["values"].as_py()
+        raise FormatError(f"{nodes} names a node twice: {twice!r}")
     start, end = (_places(edge_table, names, ids, edges, nodes) for names in (FROM, TO))
     lines = find(edge_table, GEOMETRY)
     rows = edge_table.num_rows
-    kind, kinds = _classes(edge_table)
-    forward, backward = _directions(edge_table, edges)
+    words, row = _each_word(edge_table, CLASS)
+    kind, kinds = coded([(word or "").strip().lower() for word in words])
+    signs, sign = _each_word(edge_table, ONEWAY)
+    forward, backward = directions(signs, str(edges))
+    limits, limit = _each_word(edge_table, LIMIT)
     return Streets(
         x,
         y,
         start,
         end,
-        forward,
-        backward,
-        kind,
+        forward[sign],
+        backward[sign],
+        kind[row],
         kinds,
         length=_measure(edge_table, LENGTH, edges),
         seconds=_measure(edge_table, SECONDS, edges),
         speed=_measure(edge_table, SPEED, edges),
-        limit=_limits(edge_table),
+        limit=np.array([limit_kmh(word or "") for word in limits])[limit],
         shape=None if lines is None or rows == 0 else from_wkt(edge_table[lines].to_pylist()),
         crs=WGS84 if in_degrees else None,
         format="nodes and edges",
@@ -196,16 +202,6 @@ def directions(words: list[str | None], where: str) -> tuple[Flags, Flags]:
     return forward, backward
 
 
-def _directions(table: pa.Table, path: Path) -> tuple[Flags, Flags]:
-    name = find(table, ONEWAY)
-    if name is None:
-        return np.ones(table.num_rows, dtype=bool), np.ones(table.num_rows, dtype=bool)
-    words = table[name].combine_chunks().dictionary_encode()
-    forward, backward = directions([*words.dictionary.to_pylist(), None], str(path))
-    code = words.indices.fill_null(len(words.dictionary)).to_numpy(zero_copy_only=False)
-    return forward[code], backward[code]
-
-
 def _places(table: pa.Table, names: tuple[str, ...], ids: pa.Array, edges: Path, nodes: Path) -> Nodes:
     """Return the rows of the nodes that a column of the edges names."""
     name = need(table, names, edges)
@@ -215,15 +211,15 @@ def _places(table: pa.Table, names: tuple[str, ...], ids: pa.Array, edges: Path,
         line = int(missing.argmax())
         raise FormatError(
             f"line {line + 2} of {edges} leads to the node {table[name][line].as_py()!r}, "
-            f"which {nodes.name} does not have ({_rows(int(missing.sum()))} like this)"
+            f"which {nodes.name} does not have ({count(int(missing.sum()), 'row')} like this)"
         )
     return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int32)
 
 
-def _measure(table: pa.Table, names: tuple[str, ...], path: Path) -> Floats:
+def _measure(table: pa.Table, names: tuple[str, ...], path: Path) -> Floats | None:
     name = find(table, names)
     if name is None:
-        return np.full(table.num_rows, np.nan)
+        return None
     values = optional_numbers(table, name, path)
     if np.any(values < 0):
         line = int(np.argmax(values < 0))
@@ -231,30 +227,12 @@ def _measure(table: pa.Table, names: tuple[str, ...], path: Path) -> Floats:
     return values
 
 
-def _limits(table: pa.Table) -> Floats:
-    """Return the speed limits in km/h; NaN where none is known."""
-    name = find(table, LIMIT)
+def _each_word(table: pa.Table, names: tuple[str, ...]) -> tuple[list[str | None], NDArray[np.intp]]:
+    """Return the different values of a column, with None at the end, and the number of the value of each row. Without
+    the column, all rows have none."""
+    name = find(table, names)
     if name is None:
-        return np.full(table.num_rows, np.nan)
+        return [None], np.zeros(table.num_rows, dtype=np.intp)
     words = table[name].combine_chunks().dictionary_encode()
-    known = np.array([limit_kmh(word) for word in words.dictionary.to_pylist()] + [np.nan])
-    return known[words.indices.fill_null(len(words.dictionary)).to_numpy(zero_copy_only=False)]
-
-
-def _classes(table: pa.Table) -> tuple[Nodes, tuple[str, ...]]:
-    name = find(table, CLASS)
-    if name is None:
-        return np.full(table.num_rows, -1, dtype=np.int32), ()
-    words = pc.utf8_lower(pc.utf8_trim_whitespace(table[name])).combine_chunks()
-    words = pc.if_else(pc.equal(words, ""), None, words).dictionary_encode()
-    code = words.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
-    return code, tuple(words.dictionary.to_pylist())
-
-
-def _repeated(ids: pa.Array) -> object:
-    counts = pc.value_counts(ids)
-    return counts.filter(pc.greater(counts.field("counts"), 1))[0]["values"].as_py()
-
-
-def _rows(count: int) -> str:
-    return "1 row" if count == 1 else f"{count:,} rows"
+    rows = words.indices.fill_null(len(words.dictionary)).to_numpy(zero_copy_only=False)
+    return [*words.dictionary.to_pylist(), None], rows

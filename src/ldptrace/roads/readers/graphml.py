@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
@@ -11,10 +12,11 @@ import numpy as np
 
 from ldptrace.core.arrays import Floats
 from ldptrace.core.crs import WGS84
+from ldptrace.core.values import NUMBER
 from ldptrace.errors import FormatError
 from ldptrace.roads.classes import FORWARD, Mode, limit_kmh, way_class
 from ldptrace.roads.readers.lines import from_wkt
-from ldptrace.roads.readers.streets import Streets
+from ldptrace.roads.readers.streets import Streets, coded
 
 Row = dict[str, str]
 
@@ -23,11 +25,16 @@ def read(path: Path, mode: Mode) -> Streets:
     """Read the streets of a graph: nodes with x and y, and edges with the attributes of OSMnx."""
     graph, nodes, edges = _parse(path)
     place = {name: number for number, (name, _) in enumerate(nodes)}
-    x, y = (_coordinates(nodes, axis) for axis in ("x", "y"))
+    try:
+        x, y = (np.array([float(row[axis]) for _, row in nodes]) for axis in ("x", "y"))
+    except KeyError as error:
+        raise FormatError(f"a node has no attribute {error.args[0]!r}; OSMnx writes x and y") from None
+    except ValueError as error:
+        raise FormatError(f"a coordinate of a node is not a number: {error}") from None
     judged = [way_class({key: first_word(value) for key, value in row.items()}, mode) for *_, row in edges]
     dropped = Counter(reason for _, reason in judged if reason is not None)
     kept = [edge for edge, (_, reason) in zip(edges, judged, strict=True) if reason is None]
-    kinds = sorted({kind for kind, reason in judged if kind and reason is None})
+    kind, kinds = coded([kind for kind, reason in judged if reason is None])
     stray = next((end for a, b, _ in kept for end in (a, b) if end not in place), None)
     if stray is not None:
         raise FormatError(f"an edge leads to the node {stray!r}, which the file does not have")
@@ -35,8 +42,6 @@ def read(path: Path, mode: Mode) -> Streets:
     directed = graph.get("edgedefault") != "undirected"
     # A directed graph has a second edge for the way back; an undirected one only the sign.
     backward = [not directed and row.get("oneway", "").lower() not in FORWARD for *_, row in kept]
-    number = {word: code for code, word in enumerate(kinds)}
-    codes = [number.get(kind, -1) for kind, reason in judged if reason is None]
     return Streets(
         x,
         y,
@@ -44,8 +49,8 @@ def read(path: Path, mode: Mode) -> Streets:
         np.array([place[b] for _, b, _ in kept], dtype=np.int32),
         forward=np.ones(count, dtype=bool),
         backward=np.array(backward, dtype=bool),
-        kind=np.array(codes, dtype=np.int32),
-        kinds=tuple(kinds),
+        kind=kind,
+        kinds=kinds,
         length=_numbers(kept, ("length",)),
         seconds=_numbers(kept, ("travel_time", "seconds")),
         speed=_numbers(kept, ("speed_kph", "speed_kmh")),
@@ -110,24 +115,10 @@ def _parse(path: Path) -> tuple[Row, list[tuple[str, Row]], list[tuple[str, str,
     return graph, nodes, edges
 
 
-def _coordinates(nodes: list[tuple[str, Row]], axis: str) -> Floats:
-    try:
-        return np.array([float(row[axis]) for _, row in nodes])
-    except KeyError:
-        raise FormatError(f"a node has no attribute {axis!r}; OSMnx writes x and y") from None
-    except ValueError:
-        raise FormatError(f"attribute {axis!r} of a node is not a number") from None
-
-
 def _numbers(edges: list[tuple[str, str, Row]], names: tuple[str, ...]) -> Floats:
-    return np.array([_number(next((row[name] for name in names if name in row), "")) for *_, row in edges])
-
-
-def _number(text: str) -> float:
-    try:
-        return float(first_word(text))
-    except ValueError:
-        return float("nan")
+    """Return the first of these attributes that each edge has as a number; NaN if it has none."""
+    words = (first_word(next((row[name] for name in names if name in row), "")) for *_, row in edges)
+    return np.array([float(word) if re.match(NUMBER, word) else np.nan for word in words])
 
 
 def _crs(text: str | None) -> str | None:

@@ -23,7 +23,7 @@ from ldptrace.core.layers import LINE, MULTI_LINE, read_layer
 from ldptrace.errors import FormatError
 from ldptrace.roads.classes import Mode, Tags, limit_kmh, way_class, way_directions
 from ldptrace.roads.network import Nodes, Offsets
-from ldptrace.roads.readers.streets import Streets
+from ldptrace.roads.readers.streets import Streets, coded
 
 Shape = tuple[Floats, Floats, Offsets]
 Keys = NDArray[np.int64]
@@ -76,9 +76,7 @@ class Lines:
         rows, ways, offsets = rows[single], ways[single], ragged.offsets_of(np.diff(offsets)[single])
         node_x, node_y, start, end, shape, line = cut(keys, x, y, offsets)
         row, ways = rows[line], ways[line]
-        words = sorted({kind for kind, _ in judged if kind})
-        number = {word: code for code, word in enumerate(words)}
-        unknown = np.full(len(row), np.nan)
+        kind, kinds = coded([kind for kind, _ in judged])
         return Streets(
             node_x,
             node_y,
@@ -86,10 +84,8 @@ class Lines:
             end,
             forward=ways[:, 0],
             backward=ways[:, 1],
-            kind=np.array([number.get(kind, -1) for kind, _ in judged], dtype=np.int32)[row],
-            kinds=tuple(words),
-            length=unknown,
-            seconds=unknown,
+            kind=kind[row],
+            kinds=kinds,
             speed=self._numbers(("speed_kmh", "speed_kph"))[row],
             limit=self._numbers(("maxspeed", "speed_limit", "speedlimit"))[row],
             shape=shape,

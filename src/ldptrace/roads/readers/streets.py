@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -27,9 +27,9 @@ class Streets:
     """One row per street: its two end nodes, and in which directions it may be used.
 
     `kind` is an index into `kinds`, or -1 if the class is not known. `length`, `seconds`, `speed` (actual) and `limit`
-    (allowed, both in km/h) are NaN if the file does not state them. `ids` are the ids of the streets in the file, by
-    default the row numbers from 0. `names` are what people call them; empty where the file does not
-    say. `dropped` counts rows of the file that gave no street.
+    (allowed, both in km/h) are NaN, or None for all streets, if the file does not state them. `ids` are the ids of the
+    streets in the file, by default the row numbers from 0. `names` are what people call them; empty where the file does
+    not say. `dropped` counts rows of the file that gave no street.
     """
 
     x: Floats
@@ -40,10 +40,10 @@ class Streets:
     backward: Flags
     kind: Ints32
     kinds: tuple[str, ...]
-    length: Floats
-    seconds: Floats
-    speed: Floats
-    limit: Floats
+    length: Floats | None = None
+    seconds: Floats | None = None
+    speed: Floats | None = None
+    limit: Floats | None = None
     shape: tuple[Floats, Floats, Offsets] | None = None
     crs: str | None = None
     format: str = ""
@@ -51,6 +51,11 @@ class Streets:
     notes: tuple[str, ...] = ()
     ids: NDArray[np.str_] | None = None
     names: NDArray[np.str_] | None = None
+
+    def _known(self, name: str, row: Offsets) -> Floats:
+        """Return a column of measures for some rows."""
+        values: Floats | None = getattr(self, name)
+        return np.full(len(row), np.nan) if values is None else values[row]
 
     def network(self, mode: Mode, name: str) -> RoadNetwork:
         """Return the directed network of the streets that the mode may use, with travel times if they can be
@@ -87,7 +92,7 @@ class Streets:
             crs=self.crs,
             name=name,
         )
-        roads, length_notes = _with_lengths(roads, self.length[row])
+        roads, length_notes = _with_lengths(roads, self._known("length", row))
         first = _first_of_each(roads)
         # The way back of a two-way street is often a row of its own: nothing is lost with it.
         dropped["the same street again"] += int((~first & ~turned).sum())
@@ -106,8 +111,8 @@ class Streets:
     def _seconds(self, roads: RoadNetwork, row: Offsets, mode: Mode) -> tuple[Floats | None, tuple[str, ...]]:
         """Return the travel time on an empty road, from the file, from speeds or from the class; and what was
         assumed."""
-        given, speed = self.seconds[row], self.speed[row] / KMH
-        limit = self.limit[row] / KMH
+        given, speed, limit = (self._known(name, row) for name in ("seconds", "speed", "limit"))
+        speed, limit = speed / KMH, limit / KMH
         by_class = np.array([class_speed(word, mode) for word in (*roads.classes, "")])[roads.road_class]
         if mode in PACE:
             by_class = np.full(len(row), PACE[mode])
@@ -201,3 +206,15 @@ def _reasons(dropped: Mapping[str, int]) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.01 else "less than 1 %"
+
+
+def coded(words: Sequence[str]) -> tuple[Ints32, tuple[str, ...]]:
+    """Return classes as numbers, and their names in order. An empty word is no class.
+
+    >>> codes, names = coded(["trunk", "", "path"])
+    >>> codes.tolist(), names
+    ([1, -1, 0], ('path', 'trunk'))
+    """
+    names = sorted({word for word in words if word})
+    number = {word: code for code, word in enumerate(names)}
+    return np.array([number.get(word, UNKNOWN) for word in words], dtype=np.int32), tuple(names)

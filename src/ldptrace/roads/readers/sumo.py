@@ -16,7 +16,7 @@ from ldptrace.core.extras import needed
 from ldptrace.errors import FormatError
 from ldptrace.roads.classes import Mode
 from ldptrace.roads.network import Offsets
-from ldptrace.roads.readers.streets import KMH, Streets
+from ldptrace.roads.readers.streets import KMH, Streets, coded
 
 # What SUMO calls those who travel in each way.
 VEHICLES = {"car": "passenger", "bicycle": "bicycle", "foot": "pedestrian"}
@@ -57,23 +57,18 @@ def read(path: Path, mode: Mode) -> Streets:
     xy, shape = np.array(list(places.values())), _shapes(edges)
     x, y, crs = _placed(xy[:, 0], xy[:, 1], location)
     shape_x, shape_y, _ = _placed(shape[0], shape[1], location)
-    kinds = sorted({_kind(own) for own, _ in edges} - {""})
-    codes = {word: code for code, word in enumerate(kinds)}
-    many = len(edges)
-    unknown = np.full(many, np.nan)
+    # Networks that were made from OpenStreetMap have its names of classes.
+    kinds = [own.get("type", "").rpartition("highway.")[2].partition("|")[0] for own, _ in edges]
     return Streets(
         x,
         y,
         start,
         end,
-        forward=np.ones(many, dtype=np.bool_),
-        backward=np.zeros(many, dtype=np.bool_),
-        kind=np.array([codes.get(_kind(own), -1) for own, _ in edges], dtype=np.int32),
-        kinds=tuple(kinds),
+        np.ones(len(edges), dtype=np.bool_),
+        np.zeros(len(edges), dtype=np.bool_),
+        *coded(kinds),
         length=np.array([float(lanes[0]["length"]) for _, lanes in edges]),
-        seconds=unknown,
         speed=KMH * np.array([float(lanes[0]["speed"]) for _, lanes in edges]),
-        limit=unknown,
         shape=(shape_x, shape_y, shape[2]),
         crs=crs,
         format="SUMO network",
@@ -105,11 +100,6 @@ def open_to(lane: Mapping[str, str], vehicle: str) -> bool:
     if "allow" in lane:
         return bool({vehicle, "all"} & set(lane["allow"].split()))
     return not {vehicle, "all"} & set(lane.get("disallow", "").split())
-
-
-def _kind(edge: dict[str, str]) -> str:
-    """Return the class of an edge, with its OpenStreetMap name if the network was made from OpenStreetMap."""
-    return edge.get("type", "").rpartition("highway.")[2].partition("|")[0]
 
 
 def _shapes(edges: list[tuple[dict[str, str], list[dict[str, str]]]]) -> tuple[Floats, Floats, Offsets]:
