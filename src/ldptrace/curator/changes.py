@@ -116,7 +116,9 @@ class Watch:
         odds, tests = [], 0
         for count in range(1, min(AFTER, len(self._recent) - 1) + 1):
             since, before, after = self._sides(count)
-            odds.append(math.log(RARE) + _evidence(before, after))
+            # The likelihood of a change, from the answers for quarters of the map.
+            told = sum(pair.evidence for pair in _compared(before, after, QUARTERS) if pair.on_map)
+            odds.append(math.log(RARE) + told)
             for compared in (_compared(before, after, view) for view in VIEWS):
                 # Each question, and all of them together.
                 tests += len(compared) + 1
@@ -124,7 +126,8 @@ class Watch:
                     if change.question not in found or change.chance < found[change.question][1].chance:
                         found[change.question] = count, change
         if not found:
-            self._chances = _shares(np.array([0.0, *odds]))
+            logs = np.array([0.0, *odds])
+            self._chances = np.exp(logs - logs.max()) / np.exp(logs - logs.max()).sum()
             return ()
         ordered = sorted(found.values(), key=lambda pair: pair[1].chance)
         # What was before is over: the same change is not named again.
@@ -168,18 +171,6 @@ class Watch:
             for part in (earlier, later)
         )
         return earlier[-1].time, before, after
-
-
-def _evidence(before: Estimates, after: Estimates) -> float:
-    """Return the logarithm of the likelihood ratio of a change to no change, from the answers for quarters of the
-    map."""
-    return sum(pair.evidence for pair in _compared(before, after, QUARTERS) if pair.on_map)
-
-
-def _shares(logs: Floats) -> Floats:
-    """Return probabilities from the logarithms of weights."""
-    odds = np.exp(logs - logs.max())
-    return odds / odds.sum()
 
 
 def level_changes(points: Sequence[tuple[float, float] | None]) -> list[int]:

@@ -15,7 +15,6 @@ from typing import Literal
 
 import numpy as np
 
-from ldptrace.core.arrays import Floats
 from ldptrace.curator.broad import Answers
 from ldptrace.curator.changes import Change, Watch
 from ldptrace.curator.estimates import Estimates
@@ -164,14 +163,9 @@ def _prediction_misfit(new: Estimates, past: Estimates) -> float:
             continue
         answers, expected = (Answers.broad(each, QUARTERS) for each in (seen, past[name]))
         if answers is not None and expected is not None:
-            found += _scaled_misfit(answers, expected.frequencies)
+            values = answers.frequencies / answers.std_errors
+            against = expected.frequencies / answers.std_errors
+            size = float(against @ against)
+            factor = float(values @ against) / size if size > 0 else 0.0
+            found += float(((values - factor * against) ** 2).sum())
     return found
-
-
-def _scaled_misfit(seen: Answers, expected: Floats) -> float:
-    """Return the sum of squared errors, in standard errors, after the expected answers are scaled by the best
-    factor."""
-    values, against = seen.frequencies / seen.std_errors, expected / seen.std_errors
-    size = float(against @ against)
-    factor = float(values @ against) / size if size > 0 else 0.0
-    return float(((values - factor * against) ** 2).sum())

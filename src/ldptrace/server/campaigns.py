@@ -37,28 +37,15 @@ def create(database: Database, name: str, plan: Plan, terms: Terms | None = None
     if key is not None and plan.shuffled is not None:
         plan = plan.changed(shuffled=plan.shuffled.changed(key=key.public))
     plan = named(plan, name)
-    about, numbers, schedule = terms.about, terms.numbers, terms.schedule
     with database.writing() as session:
         if session.row("SELECT 1 FROM campaigns WHERE name = ?", name):
             raise Refused(ServerProblem.CAMPAIGN_EXISTS, f"there is a campaign {name} already")
-        session.run(
-            "INSERT INTO campaigns (name, title, organiser, contact, notice, state, round, plan, min_reports, "
-            "max_reports, admission, users, opens, until) VALUES (?, ?, ?, ?, ?, 'draft', 0, ?, ?, ?, 0, ?, ?, ?)",
-            name,
-            about.title or name,
-            about.organiser,
-            about.contact,
-            about.notice,
-            plan.id,
-            numbers.min_reports,
-            numbers.max_reports,
-            numbers.users,
-            schedule.opens,
-            schedule.until,
-        )
+        stated = {**vars(terms.about), **vars(terms.numbers), **vars(terms.schedule)}
+        stated["title"] = terms.about.title or name
+        session.insert("campaigns", name=name, state="draft", round=0, plan=plan.id, admission=0, **stated)
         keep_plan(session, name, plan, 0)
         if key is not None:
-            session.run("INSERT INTO keys (campaign, secret) VALUES (?, ?)", name, key.text)
+            session.insert("keys", campaign=name, secret=key.text)
         note(session, actor, "create", name, f"plan {plan.id}")
         return find(session, name)
 
@@ -103,13 +90,7 @@ def keep_plan(session: Session, name: str, plan: Plan, number: int) -> None:
                 f"the server takes batches of this plan of up to {2 * most:,} reports, so the least batch is at most "
                 f"{most:,}, got {plan.shuffled.batch:,}"
             )
-    session.run(
-        "INSERT INTO plans (campaign, id, number, text) VALUES (?, ?, ?, ?)",
-        name,
-        plan.id,
-        number,
-        plan.to_json(),
-    )
+    session.insert("plans", campaign=name, id=plan.id, number=number, text=plan.to_json())
 
 
 def open_round(database: Database, name: str, *, actor: str) -> Campaign:

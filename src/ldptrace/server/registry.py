@@ -146,14 +146,7 @@ def stamp() -> str:
 
 def note(session: Session, actor: str, action: str, campaign: str, detail: str) -> None:
     """Write a line to the audit log."""
-    session.run(
-        "INSERT INTO audit (at, actor, action, campaign, detail) VALUES (?, ?, ?, ?, ?)",
-        stamp(),
-        actor,
-        action,
-        campaign,
-        detail,
-    )
+    session.insert("audit", at=stamp(), actor=actor, action=action, campaign=campaign, detail=detail)
 
 
 def audit_log(session: Session, campaign: str | None = None, most: int = 2**31) -> list[dict[str, Any]]:

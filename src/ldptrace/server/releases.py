@@ -141,15 +141,8 @@ def begin(
         if running is not None and running[0] == "running" and not again:
             raise wrong_state(f"the release of campaign {name} is being made")
         session.run("DELETE FROM releases WHERE campaign = ? AND number = ?", name, place)
-        session.run(
-            "INSERT INTO releases (campaign, number, attempt, state, stage, done, error, count) "
-            "VALUES (?, ?, ?, 'running', ?, 0, '', ?)",
-            name,
-            place,
-            attempt,
-            "waiting for the worker",
-            count,
-        )
+        state = {"state": "running", "stage": "waiting for the worker", "done": 0, "error": ""}
+        session.insert("releases", campaign=name, number=place, attempt=attempt, **state, count=count)
         note(session, actor, "publish", name, "begun" if number is None else f"round {number + 1} begun")
     return attempt
 
@@ -232,10 +225,11 @@ class Attempt:
                     if file[: file.rfind("/") + 1] == self._folder:
                         session.run("DELETE FROM files WHERE campaign = ? AND name = ?", name, file)
             for path in files:
-                with path.open("rb") as file:
-                    for part_number, data in enumerate(_pieces(file)):
+                row = {"campaign": name, "name": self._folder + path.name}
+                with path.open("rb") as opened:
+                    for part_number, data in enumerate(_pieces(opened)):
                         with self._writing() as session:
-                            _keep_part(session, name, self._folder + path.name, part_number, data)
+                            session.insert("files", **row, part=part_number, data=data)
         rounds = []
         with self._writing() as session:
             if self._number is None:
@@ -330,7 +324,7 @@ def _keep(database: Database, name: str, file: str, data: bytes) -> None:
     with database.writing() as session:
         session.run("DELETE FROM files WHERE campaign = ? AND name = ?", name, file)
         for number, piece in enumerate(_pieces(BytesIO(data))):
-            _keep_part(session, name, file, number, piece)
+            session.insert("files", campaign=name, name=file, part=number, data=piece)
 
 
 def streets_of(session: Session, name: str) -> bytes:
@@ -385,12 +379,6 @@ def _pieces(file: IO[bytes]) -> Iterator[bytes]:
     yield data
     while data := file.read(PART):
         yield data
-
-
-def _keep_part(session: Session, name: str, file: str, number: int, data: bytes) -> None:
-    session.run(
-        "INSERT INTO files (campaign, name, part, data) VALUES (?, ?, ?, ?)", name, file, number, data
-    )
 
 
 def _whole(session: Session, name: str, file: str) -> bytes:

@@ -50,23 +50,14 @@ class SeenIds:
     def add(self, session: Session, ids: list[bytes]) -> tuple[int, int]:
         """Store the ids of one commit, and return the new numbers for the row of the round. Call `known` first."""
         self._groups += 1
-        session.run(
-            "INSERT INTO fresh (round, number, ids) VALUES (?, ?, ?)",
-            self.round_key,
-            self._groups,
-            b"".join(sorted(ids)),
-        )
+        session.insert("fresh", round=self.round_key, number=self._groups, ids=b"".join(sorted(ids)))
         self._fresh.update(ids)
         if len(self._fresh) >= SETTLE:
             settle(session, self.round_key, self._fresh)
             self._generation, self._groups, self._fresh = self._generation + 1, 0, set()
         elif self._groups >= FOLD:
             session.run("DELETE FROM fresh WHERE round = ?", self.round_key)
-            session.run(
-                "INSERT INTO fresh (round, number, ids) VALUES (?, 1, ?)",
-                self.round_key,
-                b"".join(sorted(self._fresh)),
-            )
+            session.insert("fresh", round=self.round_key, number=1, ids=b"".join(sorted(self._fresh)))
             self._generation, self._groups = self._generation + 1, 1
         return self._groups, self._generation
 

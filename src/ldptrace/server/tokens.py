@@ -61,21 +61,13 @@ def create_token(
     if len(label) > 80 or not label.isprintable():
         raise InputError("a label has up to 80 printable characters")
     number, secret = secrets.token_hex(4), secrets.token_hex(32)
-    created = stamp()
     with database.writing() as session:
         if campaign != EVERY:
             find(session, campaign)
-        session.run(
-            "INSERT INTO tokens (id, hash, campaign, scope, label, created) VALUES (?, ?, ?, ?, ?, ?)",
-            number,
-            token_hash(secret),
-            campaign,
-            scope,
-            label,
-            created,
-        )
+        token = Token(number, campaign, scope, label, stamp(), None)
+        session.insert("tokens", hash=token_hash(secret), **vars(token))
         note(session, actor, "create token", campaign, f"{number}, {scope}")
-    return f"ldpt_{number}_{secret}", Token(number, campaign, scope, label, created, None)
+    return f"ldpt_{number}_{secret}", token
 
 
 def revoke_token(database: Database, number: str, *, actor: str) -> None:

@@ -126,12 +126,7 @@ def begin_round(session: Session, name: str, number: int, zero: Tally) -> int:
         zero.window,
     )
     for ask, counts in enumerate(zero.counts):
-        session.run(
-            "INSERT INTO tallies (round, ask, users, counts) VALUES (?, ?, 0, ?)",
-            key,
-            ask,
-            counts.astype("<i8").tobytes(),
-        )
+        session.insert("tallies", round=key, ask=ask, users=0, counts=counts.astype("<i8").tobytes())
     return int(key)
 
 

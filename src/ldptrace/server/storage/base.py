@@ -44,6 +44,11 @@ class Session(ABC):
     def has_table(self, name: str) -> bool:
         """Whether there is a table with this name."""
 
+    def insert(self, table: str, **values: Any) -> None:
+        """Add a row to a table, with the values of its columns."""
+        marks = ", ".join("?" * len(values))
+        self.run(f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks})", *values.values())
+
     def row(self, sql: str, *parameters: Any) -> Row | None:
         """Return the first row, or None."""
         found = self.rows(sql, *parameters)
