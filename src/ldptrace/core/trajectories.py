@@ -223,29 +223,28 @@ class Trajectories:
             offsets, source = ragged.taken(self.offsets, picked)
         else:
             offsets = ragged.offsets_of(self.sizes[picked])
-        return replace(
-            self,
-            x=self.x[source],
-            y=self.y[source],
-            offsets=offsets,
-            t=None if self.t is None else self.t[source],
-            ids=None if self.ids is None else self.ids[picked],
-            extra=None if self.extra is None else self.extra.take(pa.array(picked)),
-            trips=None if self.trips is None else self.trips[picked],
-        )
+        extra = None if self.extra is None else self.extra.take(pa.array(picked))
+        return self._some(source, offsets, picked, extra)
 
     def part(self, start: int, stop: int) -> Trajectories:
         """Return the trajectories from index `start` up to, but not including, `stop`. Points are not copied."""
         first, last = self.offsets[start], self.offsets[stop]
+        offsets = self.offsets[start : stop + 1] - first
+        extra = None if self.extra is None else self.extra.slice(start, stop - start)
+        return self._some(slice(first, last), offsets, slice(start, stop), extra)
+
+    def _some(
+        self, points: Flags | Ints | slice, offsets: Ints, rows: Ints | slice, extra: pa.Table | None
+    ) -> Trajectories:
         return replace(
             self,
-            x=self.x[first:last],
-            y=self.y[first:last],
-            offsets=self.offsets[start : stop + 1] - first,
-            t=None if self.t is None else self.t[first:last],
-            ids=None if self.ids is None else self.ids[start:stop],
-            extra=None if self.extra is None else self.extra.slice(start, stop - start),
-            trips=None if self.trips is None else self.trips[start:stop],
+            x=self.x[points],
+            y=self.y[points],
+            offsets=offsets,
+            t=None if self.t is None else self.t[points],
+            ids=None if self.ids is None else self.ids[rows],
+            extra=extra,
+            trips=None if self.trips is None else self.trips[rows],
         )
 
     def keep_points(self, kept: Flags) -> Trajectories:
