@@ -283,8 +283,8 @@ AUDITS = [
     Fault("audit: bounds of nothing", f"{AUDIT}/black_box.py", "    return max(bounds)\n", "    return 0.0\n", AUDITED_ATTACKS),
     Fault("audit: marginals always stand", f"{AUDIT}/marginals.py", "stands = bool(2 * tails.flat[worst] > level)", "stands = True", AUDITED_MARGINALS),
     Fault("audit: reports need not follow from the bytes", f"{AUDIT}/source.py", "    if again != message:", "    if False:", AUDITED_SOURCE),
-    Fault("audit: the source is left out of the verdict", f"{AUDIT}/verdict.py", "            [finding.stands for finding in self.source],\n", "", AUDITED_VERDICT),
-    Fault("audit: the marginals are left out of the verdict", f"{AUDIT}/verdict.py", "            [finding.stands for finding in self.marginals],\n", "", AUDITED_VERDICT),
+    Fault("audit: the source is left out of the verdict", f"{AUDIT}/verdict.py", '"structure", "source", ', '"structure", ', AUDITED_VERDICT),
+    Fault("audit: the marginals are left out of the verdict", f"{AUDIT}/verdict.py", '"central", "marginals", ', '"central", ', AUDITED_VERDICT),
     Fault("audit: the sum is left out of the verdict", f"{AUDIT}/verdict.py", " and (exact is None or exact <= float(self.plan.epsilon))", "", AUDITED_VERDICT),
 ]  # fmt: skip
 
@@ -329,8 +329,8 @@ _TALLY, _ESTIMATES, TALLY = (
     "tests/curator/test_tally.py",
 )
 SERVERS = [
-    Fault("server: an admission code of another campaign", _COUNTING, '"DELETE FROM admissions WHERE campaign = ? AND hash = ?", campaign, token', '"DELETE FROM admissions WHERE hash = ?", token', COUNTING),
-    Fault("server: an admission code is good for ever", _COUNTING, 'session.run("DELETE FROM admissions WHERE campaign = ? AND hash = ?", campaign, token) == 1', 'session.row("SELECT 1 FROM admissions WHERE campaign = ? AND hash = ?", campaign, token) is not None', COUNTING),
+    Fault("server: an admission code of another campaign", _COUNTING, '"DELETE FROM admissions WHERE campaign = ? AND hash = ?"', '"DELETE FROM admissions WHERE length(?) > 0 AND hash = ?"', COUNTING),
+    Fault("server: an admission code is good for ever", _COUNTING, 'session.run(delete, ', 'session.row(delete.replace("DELETE", "SELECT 1"), ', COUNTING),
     Fault("server: a draft is answered", _COUNTING, " AND state <> 'draft'", "", COUNTING),
     Fault("server: names are not looked at", f"{_SERVER}/registry.py", "    return re.fullmatch(NAME_PATTERN, text) is not None", "    return True", f"{SERVER}/test_devices.py"),
     Fault("server: ids stay on the disk", _SQLITE, '"secure_delete = ON"', '"secure_delete = OFF"', SQLITE),
