@@ -141,10 +141,7 @@ class Trajectories:
 
     def _repr_html_(self) -> str:
         """Return a small map with a caption, for notebooks."""
-        # For notebooks alone.
-        from ldptrace.core.frames import thumbnail
-
-        return thumbnail(
+        return frames.thumbnail(
             self.x, self.y, self.offsets, geographic=self.is_geographic, caption=repr(self)[1:-1]
         )
 
@@ -217,12 +214,12 @@ class Trajectories:
         """Return the trajectories at these indices (numbers or a mask), in the order of the indices."""
         picked = np.asarray(indices)
         # A mask keeps the order, so a mask of points will do; their numbers would be eight times as large.
-        source = np.repeat(picked, self.sizes) if picked.dtype == np.bool_ else None
-        picked = np.flatnonzero(picked) if picked.dtype == np.bool_ else picked.astype(np.int64)
-        if source is None:
-            offsets, source = ragged.taken(self.offsets, picked)
-        else:
+        if picked.dtype == np.bool_:
+            source, picked = np.repeat(picked, self.sizes), np.flatnonzero(picked)
             offsets = ragged.offsets_of(self.sizes[picked])
+        else:
+            picked = picked.astype(np.int64)
+            offsets, source = ragged.taken(self.offsets, picked)
         extra = None if self.extra is None else self.extra.take(pa.array(picked))
         return self._some(source, offsets, picked, extra)
 
