@@ -357,6 +357,53 @@ def in_memory(people: list[Person], folder: Path) -> Any:
     return read(lists_of(people, folder))
 
 
+def google_of(people: list[Person], folder: Path) -> Path:
+    home = folder / "google"
+    home.mkdir(exist_ok=True)
+    for number, person in enumerate(people):
+        fixes = []
+        for x, y, t in person.trips[0]:
+            place = [_number(axis) for axis in (x, y)]
+            known = all(axis is not None and np.isfinite(axis) for axis in place)
+            lon, lat = (int(axis * 1e7) if known and axis is not None else None for axis in place)
+            fixes.append(
+                {"latitudeE7": lat, "longitudeE7": lon} | ({} if t is None else {"timestamp": _iso(t)})
+            )
+        (home / f"{number:02}.json").write_text(json.dumps({"locations": fixes}))
+    return home
+
+
+def geolife_of(people: list[Person], folder: Path) -> Path:
+    for number, person in enumerate(people):
+        home = folder / "geolife" / f"{number:03}" / "Trajectory"
+        home.mkdir(parents=True, exist_ok=True)
+        rows = ["Geolife trajectory", *["about the file"] * 5]
+        for x, y, t in person.trips[0]:
+            seconds = _number(t)
+            days = "" if seconds is None else seconds / 86400 + 25569
+            rows.append(f"{y},{x},0,100,{days},2009-10-11,14:04:30")
+        (home / "a.plt").write_text("\n".join(rows) + "\n")
+    return folder / "geolife"
+
+
+def moving_of(people: list[Person], folder: Path) -> Path:
+    features: list[dict[str, Any]] = []
+    for person in people:
+        times = [None if t is None else _iso(t) for _, _, t in person.trips[0]]
+        places = [[_plain(x), _plain(y)] for x, y, _ in person.trips[0]]
+        moving = {"type": "MovingPoint", "datetimes": times, "coordinates": places}
+        about = {"type": "Feature", "properties": person.properties}
+        features.append(about | ({} if person.geometry is None else {"temporalGeometry": moving}))
+    path = folder / "a.mfjson"
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    return path
+
+
+def frame_of(people: list[Person], folder: Path) -> Any:
+    pandas = pytest.importorskip("pandas")
+    return pandas.read_csv(csv_of(people, folder))
+
+
 FILES: dict[str, Callable[[list[Person], Path], Any]] = {
     "csv": csv_of,
     "lists": lists_of,
@@ -375,6 +422,10 @@ FILES: dict[str, Callable[[list[Person], Path], Any]] = {
     "fixes": fixes_of,
     "feather": feather_of,
     "memory": in_memory,
+    "google": google_of,
+    "geolife": geolife_of,
+    "moving": moving_of,
+    "frame": frame_of,
 }
 Table = Counter[tuple[Any, ...]]
 
@@ -569,6 +620,87 @@ def test_a_user_with_any_number_of_trips(name: str, batches: bool, tmp_path: Pat
         assert compared(
             face, FILES[name], tmp_path, devices, 3, lambda person, t=trips: replace(person, trips=t)
         )
+
+
+def _lines(people: list[Person]) -> list[Any]:
+    """One line of each person, in as many parts as the person has trips."""
+    shapely = pytest.importorskip("shapely")
+    parts = [[[(x, y) for x, y, _ in trip] for trip in person.trips] for person in people]
+    return [shapely.LineString(one[0]) if len(one) == 1 else shapely.MultiLineString(one) for one in parts]
+
+
+def parts_of_geojson(people: list[Person], folder: Path) -> Path:
+    shapely = pytest.importorskip("shapely")
+    geometries = map(json.loads, shapely.to_geojson(_lines(people)))
+    path = folder / "parts.geojson"
+    features = [{"type": "Feature", "properties": {}, "geometry": geometry} for geometry in geometries]
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    return path
+
+
+def parts_of_gpx(people: list[Person], folder: Path) -> Path:
+    def segment(trip: tuple[Point, ...]) -> str:
+        points = (f'<trkpt lat="{y}" lon="{x}"><time>{_iso(t)}</time></trkpt>' for x, y, t in trip)
+        return f"<trkseg>{''.join(points)}</trkseg>"
+
+    tracks = [f"<trk>{''.join(map(segment, person.trips))}</trk>" for person in people]
+    path = folder / "parts.gpx"
+    path.write_text(f'<gpx xmlns="http://www.topografix.com/GPX/1/1">{"".join(tracks)}</gpx>')
+    return path
+
+
+def parts_of_kml(people: list[Person], folder: Path) -> Path:
+    def line(trip: tuple[Point, ...]) -> str:
+        return (
+            f"<LineString><coordinates>{' '.join(f'{x},{y}' for x, y, _ in trip)}</coordinates></LineString>"
+        )
+
+    marks = [
+        f"<Placemark><MultiGeometry>{''.join(map(line, person.trips))}</MultiGeometry></Placemark>"
+        for person in people
+    ]
+    path = folder / "parts.kml"
+    path.write_text(
+        f'<kml xmlns="http://www.opengis.net/kml/2.2"><Document>{"".join(marks)}</Document></kml>'
+    )
+    return path
+
+
+def parts_of_gpkg(people: list[Person], folder: Path) -> Path:
+    pyogrio, shapely = pytest.importorskip("pyogrio"), pytest.importorskip("shapely")
+    path, shapes = folder / "parts.gpkg", pa.array(shapely.to_wkb(_lines(people)), pa.binary())
+    about = {"driver": "GPKG", "geometry_name": "geometry", "geometry_type": "Unknown", "crs": None}
+    pyogrio.write_arrow(pa.table({"geometry": shapes}), path, layer="a", **about)
+    return path
+
+
+def parts_of_wkt(people: list[Person], folder: Path) -> Path:
+    path = folder / "parts.csv"
+    path.write_text("\n".join(["road;wkt", *(f"a;{line.wkt}" for line in _lines(people))]))
+    return path
+
+
+def parts_of_frame(people: list[Person], folder: Path) -> Any:
+    lines = _lines(people)
+    times = [[t for _, _, t in person.trips[0]] for person in people]
+    return pytest.importorskip("geopandas").GeoDataFrame({"t": times}, geometry=lines)
+
+
+PARTS = (parts_of_geojson, parts_of_gpx, parts_of_kml, parts_of_gpkg, parts_of_wkt, parts_of_frame)
+
+
+@pytest.mark.parametrize("write", PARTS)
+@pytest.mark.parametrize("batches", [False, True])
+def test_a_line_of_several_parts_is_one_trip(
+    write: Callable[[list[Person], Path], Any], batches: bool, tmp_path: Path, devices: Rounds
+) -> None:
+    """Of its parts one is drawn; nobody else's trips lose their times."""
+
+    def in_parts(person: Person) -> Person:
+        return replace(person, trips=(person.trips[0][:2], person.trips[0][2:]))
+
+    face = synthesized(running=Running(batches=batches))
+    assert compared(face, write, tmp_path, devices, 3, in_parts)
 
 
 @pytest.mark.parametrize("name", ["csv", "lists", "gpx", "geojson"])

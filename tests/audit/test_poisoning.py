@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from ldptrace.audit.exact import distribution
 from ldptrace.audit.poisoning import forged, reach
 from ldptrace.core.paths import CellPaths
 from ldptrace.curator import Estimates
@@ -13,6 +14,8 @@ from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
+from ldptrace.protocol.round import SHARES
+from ldptrace.protocol.trips import NO_TRIP, Occasion, Trip
 
 E = ratio_at_most(Fraction(1))
 
@@ -31,7 +34,7 @@ def test_a_forged_report_moves_an_estimate_by_its_reach(channel: Randomizer) -> 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(1), Fraction(4)])
 def test_a_forged_report_counts_at_least_what_it_counts_in_any_protocol(epsilon: Fraction) -> None:
-    """The bound of docs/explanation/liars.md, e^eps / (e^eps - 1), to which two answers come nearest."""
+    """Claim 3 of docs/explanation/proofs/liars.md, to which two answers come nearest."""
     ratio = ratio_at_most(epsilon)
     least = float(ratio / (ratio - 1))
     for domain in (2, 36):
@@ -86,8 +89,8 @@ def test_plans_of_several_rounds_are_refused() -> None:
 
 @pytest.mark.parametrize("channel", [PrivSet(5, 1, E, 2), PrivSet(4, 1, E, 3), GRR(4, 1, E)], ids=repr)
 def test_careful_forgeries_have_the_law_of_another_honest_population(channel: Randomizer) -> None:
-    """The proof of docs/explanation/liars.md, enumerated: honest devices and careful liars together send just what
-    honest devices of other trips send, report by report."""
+    """Claim 2 of docs/explanation/proofs/liars.md, enumerated: honest devices and careful liars together send just what
+    honest devices with other answers send, report by report."""
     reports = list(channel.all_reports())
     answers = [[item] for item in range(channel.domain)] + [[]]
     liars, share = Fraction(1, 10), Fraction(1, len(answers))
@@ -105,3 +108,36 @@ def test_careful_forgeries_have_the_law_of_another_honest_population(channel: Ra
         assert seen == sum(
             part * channel.probability(named, answer) for part, answer in zip(moved, answers, strict=True)
         )
+
+
+def laws(plan: Plan, occasion: Occasion) -> dict[tuple[int, tuple[int, ...]], Fraction]:
+    """The probability of each report of a device, to whatever question, from the code that makes the answers."""
+    found: dict[tuple[int, tuple[int, ...]], Fraction] = {}
+    for group, ask in enumerate(plan.rounds[0].asks):
+        answers = distribution(
+            lambda source, ask=ask: tuple(map(tuple, ask.question.answer(occasion, source)))
+        )
+        for named in ask.randomizer.all_reports():
+            found[group, tuple(named)] = Fraction(ask.share, SHARES) * sum(
+                chance * ask.randomizer.probability(named, slot) for (slot,), chance in answers.items()
+            )
+    return found
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(1), Fraction(4)])
+def test_liars_of_any_protocol_can_send_what_an_honest_population_sends(epsilon: Fraction) -> None:
+    """Claim 1 of docs/explanation/proofs/liars.md, enumerated over all questions of a plan for trips."""
+    plan = Plan.single_report(Grid((0, 0, 2, 2), 2), epsilon)
+    ratio = max(ask.randomizer.ratio for ask in plan.rounds[0].asks)
+    gain, liars = ratio / (ratio - 1), Fraction(1, 20)
+    paths = [(0, 1), (0, 1, 3), (2,), (3, 2, 0), ()]
+    shares = [Fraction(weight, 20) for weight in (9, 5, 3, 2, 1)]
+    honest = [laws(plan, Occasion(Trip(path)) if path else NO_TRIP) for path in paths]
+    claimed = laws(plan, Occasion(Trip((1, 3, 2))))
+    assert sum(claimed.values()) == 1
+    for report, own in claimed.items():
+        seen = sum(share * law[report] for share, law in zip(shares, honest, strict=True))
+        forged_law = gain * own - (gain - 1) * seen
+        assert forged_law >= 0
+        others = (1 - liars * gain) * seen
+        assert (1 - liars) * seen + liars * forged_law == others + liars * gain * own

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from ldptrace.core.frames import MOST_LINES, MOST_POINTS, WIDTH, thumbnail
+from ldptrace.core.frames import MOST_LINES, MOST_POINTS, WIDTH, table_of, thumbnail
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.errors import InputError
+from ldptrace.errors import FormatError, InputError
 from trajectory_kit import assert_same, trajectory_sets
 
 
@@ -41,6 +41,12 @@ def test_a_frame_of_points_needs_to_say_which_trip_they_are_of() -> None:
     frame = geopandas.GeoDataFrame(geometry=geopandas.points_from_xy([1, 2], [1, 2]))
     with pytest.raises(InputError, match="no column says which trajectory"):
         Trajectories.from_geopandas(frame)
+
+
+def test_a_column_of_texts_and_numbers_is_refused_in_one_sentence() -> None:
+    mixed = {"trip": [1, 1], "x": [0.0, 1.0], "y": [0.0, 1.0], "t": [60.0, "noon"]}
+    with pytest.raises(FormatError, match=r"this data frame cannot be read: .* column t"):
+        table_of(pytest.importorskip("pandas").DataFrame(mixed))
 
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

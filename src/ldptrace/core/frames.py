@@ -13,6 +13,7 @@ from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.crs import WGS84, LocalPlane
 from ldptrace.core.extras import needed
 from ldptrace.core.times import are_dates
+from ldptrace.errors import FormatError
 
 # Where a frame says what was promised about it.
 PROMISE = "ldptrace"
@@ -41,7 +42,10 @@ def table_of(frame: Any) -> pa.Table:
     elif isinstance(frame.index, pandas.DatetimeIndex):
         frame = frame.rename_axis("t").reset_index()
     frame = frame.set_axis([str(name) for name in frame.columns], axis="columns")
-    return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    try:
+        return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    except pa.ArrowException as error:
+        raise FormatError(f"this data frame cannot be read: {', '.join(map(str, error.args))}") from None
 
 
 def label(crs: Any) -> str | None:

@@ -38,6 +38,8 @@ from ldptrace.core.values import (
 from ldptrace.errors import FormatError, NothingUsable
 
 X, Y, T = "x", "y", "t"
+# The column that numbers the rows whose lines have parts: all parts of a line are one trip.
+ROW = "row of the line"
 # Columns with the times of all points of a line.
 LISTS = ("times", T, "timestamps", "coordTimes", "datetimes")
 POINTS, LINES = (POINT, MULTI_POINT), (LINE, MULTI_LINE)
@@ -174,10 +176,12 @@ def of_lines(
     table: pa.Table, shapes: Shapes, t: str | None = None, *, measured: bool = False
 ) -> tuple[pa.Table, str | None]:
     """Return a table with one row per part of a line, and the name of its column of times, which column `t` or one
-    with a usual name lists, or otherwise the measures of the lines. A row without a line has no points."""
+    with a usual name lists, or otherwise the measures of the lines. A row without a line has no points. The column
+    `ROW` says which parts are of one line."""
     shapes = shapes.in_every_row(0)
+    rows = pa.array(shapes.row)
     return _with_lists(
-        table.take(pa.array(shapes.row)),
+        _with(table.take(rows), {ROW: rows}),
         shapes.offsets,
         shapes.x,
         shapes.y,

@@ -43,6 +43,27 @@ def owners(offsets: Ints) -> Ints:
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
+def pieces(owners: Ints) -> Ints | None:
+    """Return the number of the owner of each piece, or None if nothing is in pieces.
+
+    >>> pieces(np.array([0, 1])), pieces(np.array([0, 1, 1])).tolist()
+    (None, [0, 1, 1])
+    """
+    return owners if (owners[1:] == owners[:-1]).any() else None
+
+
+def joined_pieces(sizes: Sequence[int], owners: Sequence[Ints | None]) -> Ints | None:
+    """Return consecutive numbers for the owners of several sets of pieces, or None if nothing is in pieces."""
+    if all(own is None for own in owners):
+        return None
+    numbers, after = [], 0
+    for size, own in zip(sizes, owners, strict=True):
+        own = np.arange(size) if own is None else own - own.min(initial=0)
+        numbers.append(own + after)
+        after += int(own.max(initial=-1)) + 1
+    return np.concatenate(numbers)
+
+
 def places(offsets: Ints) -> Ints:
     """Return the position of each value in its list, from 0.
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Flags, Floats, Ints
 from ldptrace.core.columns import Columns
-from ldptrace.core.positions import positioned
+from ldptrace.core.positions import ROW, positioned
 from ldptrace.core.reading import Names
 from ldptrace.core.times import Times, read_times, stated_zone
 from ldptrace.core.values import (
@@ -26,6 +26,7 @@ from ldptrace.core.values import (
     list_offsets,
     lists_of_numbers,
     numbers,
+    numbers_of,
     pc,
     split_ids,
 )
@@ -41,7 +42,8 @@ class RaggedTable:
     """The columns of the trajectories of a table, as `Trajectories` needs them, and notes for the user.
 
     `without_id` counts points without a trajectory. `unzoned` counts times without a zone in a column where others
-    have one. `timezone` is the zone that the type of the column of times states.
+    have one. `timezone` is the zone that the type of the column of times states. `trips` are the rows of lines of
+    several parts.
     """
 
     x: Floats
@@ -56,6 +58,7 @@ class RaggedTable:
     without_id: int = 0
     unzoned: int = 0
     timezone: str | None = None
+    trips: Ints | None = None
 
 
 # Reads the times of a column, to which a column of dates may belong.
@@ -165,10 +168,11 @@ def _of_lists(table: pa.Table, columns: Columns, clock: Clock, notes: list[str])
     if columns.t is not None:
         times = _times(columns.t, flat_lists(table[columns.t]), None, clock, notes)
     t = _since_start(times.seconds, table, clock, ragged.owners(offsets))
-    used = {columns.x, columns.y, columns.id, *((columns.t, START) if t is not None else ())}
+    used = {columns.x, columns.y, columns.id, ROW, *((columns.t, START) if t is not None else ())}
     rest = {name: table[name] for name in table.column_names if name not in used}
     made = _named(table, columns, _Points(x, y, t, columns.crs), offsets, None, rest, notes)
-    return replace(made, unzoned=times.unzoned)
+    trips = ragged.pieces(numbers_of(table[ROW])) if ROW in table.column_names else None
+    return replace(made, unzoned=times.unzoned, trips=trips)
 
 
 def _of_points(

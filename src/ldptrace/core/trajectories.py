@@ -15,7 +15,7 @@ from ldptrace.core.arrays import Flags, Floats, Ints
 from ldptrace.core.crs import is_geographic
 from ldptrace.core.extras import needed
 from ldptrace.core.layers import shapes_of
-from ldptrace.core.positions import X, Y, of_lines, of_points
+from ldptrace.core.positions import X, Y, are_lines, counts, of_lines, of_points
 from ldptrace.core.reading import Names
 from ldptrace.core.tables import RaggedTable, read_table
 from ldptrace.core.times import are_dates, zone
@@ -60,7 +60,7 @@ class Trajectories:
     - `extra`: a table of further columns, with one row per trajectory.
     - `user`: the name of the column of `extra` that identifies the users.
     - `provenance`: the privacy promise of synthetic trips; None for real trips.
-    - `trips`: for trips that were cut at the bounds, the number of the trip that each piece belongs to.
+    - `trips`: for trips in pieces, such as those that were cut at the bounds, the number of the trip of each piece.
 
     >>> two = Trajectories.from_lists([[(0, 0), (1, 1)], [(5, 5)]])
     >>> len(two), two.points, two.sizes.tolist()
@@ -321,7 +321,7 @@ class Trajectories:
             provenance=first.provenance
             if all(part.provenance == first.provenance for part in parts)
             else None,
-            trips=joined_trips([len(part) for part in parts], [part.trips for part in parts]),
+            trips=ragged.joined_pieces([len(part) for part in parts], [part.trips for part in parts]),
         )
 
     @staticmethod
@@ -347,6 +347,7 @@ class Trajectories:
             extra=found.extra,
             user=found.user,
             timezone=None if found.t is None else timezone or found.timezone,
+            trips=found.trips,
         )
 
     @staticmethod
@@ -418,10 +419,11 @@ class Trajectories:
         geometry = frame.geometry
         table = frames.table_of(needed("pandas").DataFrame(frame.drop(columns=geometry.name)))
         shapes = shapes_of(pa.chunked_array([pa.array(geometry.to_wkb(), pa.binary())]))
-        if kinds == {"Point"} and not (ID in frame.columns and frame[ID].is_unique):
-            table = of_points(table, shapes)
-        else:
+        own = ID in frame.columns and frame[ID].is_unique
+        if own or not kinds or are_lines(*counts(shapes), "a GeoDataFrame"):
             table, t = of_lines(table, shapes, t)
+        else:
+            table = of_points(table, shapes)
         names = Names(X, Y, t, id, user)
         found = Trajectories.from_arrow(table, names=names, timezone=timezone)
         if found.ids is not None and len(np.unique(found.ids)) < len(found.ids):
@@ -486,15 +488,3 @@ class Trajectories:
         if self.provenance is not None:
             frame.attrs[frames.PROMISE] = dict(self.provenance)
         return frame
-
-
-def joined_trips(sizes: Sequence[int], trips: Sequence[Ints | None]) -> Ints | None:
-    """Return consecutive numbers for the trips of several sets, or None if no trip was cut."""
-    if all(own is None for own in trips):
-        return None
-    numbers, after = [], 0
-    for size, own in zip(sizes, trips, strict=True):
-        own = np.arange(size) if own is None else own - own.min(initial=0)
-        numbers.append(own + after)
-        after += int(own.max(initial=-1)) + 1
-    return np.concatenate(numbers)

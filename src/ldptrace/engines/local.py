@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from ldptrace.core import ragged
 from ldptrace.core.arrays import Flags, Ints
 from ldptrace.core.atomic import PART, atomic_folder, is_folder, part_name
 from ldptrace.core.parallel import CHUNK, chunks, map_ordered, threads
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.times import are_dates
-from ldptrace.core.trajectories import Trajectories, joined_trips
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.tally import Tally
 from ldptrace.engines.base import Aside, Crowd, Draw, Engine, Held, S, T, Work, cuts, in_blocks, joined
 from ldptrace.io.account import Account, Parsed
@@ -140,7 +141,7 @@ class Files(Crowd):
         """Draw one trajectory of each user or of each trip at random. Later passes read only these trajectories."""
         found, users, trips = zip(*self.batches.map(partial(_whose, by_user)), strict=True)
         sizes, filled = [len(batch) for batch in found], np.concatenate(found)
-        whole = joined_trips(sizes, trips)
+        whole = ragged.joined_pieces(sizes, trips)
         everyone = _numbered(users, whole) if by_user else None
         chosen = one_each(everyone, whole, rng, filled)
         if chosen is not None:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ldptrace.core import ragged
 from ldptrace.core.area import Area
 from ldptrace.core.arrays import Floats
 from ldptrace.core.columns import find_columns
@@ -110,6 +111,7 @@ def _of_features(features: list[Json], document: Json, reading: Reading) -> Pars
             user=user,
             timezone=None if t is None else reading.timezone,
             provenance=from_document(document.get(KEY)),
+            trips=ragged.pieces(np.array(owners, dtype=np.int64)),
         ),
         rows=len(features),
         notes=found.notes,

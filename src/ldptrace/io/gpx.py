@@ -1,4 +1,5 @@
-"""GPX: every segment of every track is one trajectory; a track without segments is one without points."""
+"""GPX: every segment of every track is one trajectory, and all of a track are one trip; a track without segments is a
+trajectory without points."""
 
 from __future__ import annotations
 

@@ -144,6 +144,7 @@ class Tracks(Document):
                 extra=extra,
                 user=user,
                 timezone=reading.timezone,
+                trips=ragged.pieces(np.array(self.owners, dtype=np.int64)),
             ),
             rows=len(self.sizes),
             notes=(*notes, *times.notes),
