@@ -189,9 +189,9 @@ def seals(plan: Plan, reports: np.ndarray) -> bytes:
     fresh = CuratorKey.drawn()
     agreed = fresh.agreed(plan.shuffled.key)
     assert agreed is not None
-    keys = Schedule(plan.shuffled.key, bound_info(plan.id)).keys(agreed, fresh.public)
-    cipher = AESGCM(keys.key)
-    return b"".join(fresh.public + cipher.encrypt(keys.nonce, row.tobytes(), b"") for row in reports)
+    key, nonce = Schedule(plan.shuffled.key, bound_info(plan.id)).keys(agreed, fresh.public)
+    cipher = AESGCM(key)
+    return b"".join(fresh.public + cipher.encrypt(nonce, row.tobytes(), b"") for row in reports)
 
 
 def opening(folder: Path, count: int) -> None:

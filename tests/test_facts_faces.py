@@ -14,6 +14,7 @@ import ldptrace.server
 from cli_kit import run
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.seals import GENERATOR
 from ldptrace.server import registry
 from ldptrace.server.storage import Database, open_database
 from programs_kit import require
@@ -44,6 +45,35 @@ CASES = {
     "standing": ({"users": 9_000, "epsilon": "1", **WORLD, **WINDOWS}, False),
     "standing, with times": ({"users": 9_000, "epsilon": "1", **WORLD, **TIMES, **WINDOWS}, False),
     "planar": ({"users": 400, "epsilon": "2", "bounds": [0.0, 0.0, 900.0, 400.0], "grid": 5}, True),
+}
+
+
+# Facts for which the form of the page has no field.
+FURTHER = {
+    "for a map": {"users": 200_000, "epsilon": "2", **WORLD, "for_map": True},
+    "of named questions": {
+        "users": 5_000,
+        "epsilon": "1",
+        **WORLD,
+        "questions": ["length", "visits", "trips"],
+    },
+    "with windows of its own": {
+        "users": 5_000,
+        "epsilon": "1",
+        "recent": "2d",
+        "start": "2026-11-16T00:00Z",
+        "grace": "12h",
+        **(WORLD | WINDOWS),
+    },
+    "shuffled": {
+        "users": 20_000,
+        "epsilon": "1",
+        "shuffled": True,
+        "delta": "1e-8",
+        "honest": "0.8",
+        "batch": 9_000,
+        **(WORLD | {"operator": "A club", "shuffler": "https://club.example", "closes": 1_900_000_000}),
+    },
 }
 
 
@@ -132,3 +162,15 @@ def test_every_way_makes_the_same_plan(case: str, way: Any, tmp_path: Path) -> N
     assert found.document() == by_command(facts, tmp_path).document()
     assert found.grid.n == 6 or facts.get("method") != "paper"
     assert ("trips" in [ask.question.name for ask in found.rounds[0].asks]) == ("every" in facts)
+
+
+@pytest.mark.parametrize("way", [by_campaign, by_http])
+@pytest.mark.parametrize("case", FURTHER)
+@pytest.mark.slow
+def test_every_way_knows_all_facts(case: str, way: Any, tmp_path: Path) -> None:
+    facts = FURTHER[case]
+    found, wanted = (
+        one.changed(campaign=None, shuffled=one.shuffled and one.shuffled.changed(key=GENERATOR))
+        for one in (way(facts, tmp_path), by_command(facts, tmp_path))
+    )
+    assert found.document() == wanted.document()

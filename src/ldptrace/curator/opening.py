@@ -73,9 +73,9 @@ class Opener:
         agreed = self._key.agreed(point)
         if agreed is None:
             return None
-        keys = self._schedule.keys(agreed, point)
+        key, nonce = self._schedule.keys(agreed, point)
         try:
-            return bytes(self._cipher(keys.key).decrypt(keys.nonce, sealed[POINT_BYTES:], label))
+            return bytes(self._cipher(key).decrypt(nonce, sealed[POINT_BYTES:], label))
         except self._broken:
             return None
 

@@ -36,8 +36,8 @@ class Sealer:
         numbers = mine.public_key().public_numbers()
         point = b"\x04" + numbers.x.to_bytes(32, "big") + numbers.y.to_bytes(32, "big")
         theirs = ec.EllipticCurvePublicKey.from_encoded_point(curve, self.schedule.public)
-        keys = self.schedule.keys(mine.exchange(ec.ECDH(), theirs), point)
-        return point + bytes(self._cipher(keys.key).encrypt(keys.nonce, text, label))
+        key, nonce = self.schedule.keys(mine.exchange(ec.ECDH(), theirs), point)
+        return point + bytes(self._cipher(key).encrypt(nonce, text, label))
 
 
 def _cryptography() -> tuple[Any, Any]:

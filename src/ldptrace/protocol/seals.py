@@ -15,7 +15,6 @@ from __future__ import annotations
 import hmac
 
 from ldptrace.errors import PlanError
-from ldptrace.protocol.records import Record
 
 # What stands before the plan's id in everything that a seal is bound to: the protocol's name and its version.
 NAME = b"ldptrace\x02"
@@ -74,13 +73,6 @@ def checked_point(data: bytes) -> bytes:
     return data
 
 
-class SealKeys(Record):
-    """The key and the nonce of one seal."""
-
-    key: bytes
-    nonce: bytes
-
-
 class Schedule:
     """Derives the keys of seals for one recipient and one plan (RFC 9180, sections 4.1 and 5.1)."""
 
@@ -90,13 +82,14 @@ class Schedule:
             _BASE + _extract(b"", _SUITE, b"psk_id_hash", b"") + _extract(b"", _SUITE, b"info_hash", info)
         )
 
-    def keys(self, agreed: bytes, point: bytes) -> SealKeys:
-        """Return the keys that follow from the agreed secret (the x coordinate) and the device's fresh public key."""
+    def keys(self, agreed: bytes, point: bytes) -> tuple[bytes, bytes]:
+        """Return the key and the nonce that follow from the agreed secret (the x coordinate) and the device's fresh
+        public key."""
         shared = _expand(
             _extract(b"", _KEM, b"eae_prk", agreed), _KEM, b"shared_secret", point + self.public, 32
         )
         secret = _extract(shared, _SUITE, b"secret", b"")
-        return SealKeys(
+        return (
             _expand(secret, _SUITE, b"key", self._context, 16),
             _expand(secret, _SUITE, b"base_nonce", self._context, 12),
         )
