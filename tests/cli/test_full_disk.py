@@ -32,7 +32,8 @@ COMMANDS = {
     "flows": "flows trips.parquet --roads roads -o @f.parquet",
     "profile": "profile trips.parquet --html @p.html",
     "statement": "statement s.parquet -o @st",
-    "stream": "stream trips.parquet -o @s.parquet --epsilon 4 --bounds 0,0,20000,20000 --tick 600 --step 1h",
+    "stream": "stream trips.parquet -o @s.parquet --epsilon 4 --bounds 0,0,20000,20000 --tick 600 --step 1h "
+    "--live @l.jsonl",
     "roads": "roads roads -o @r.geojson",
     "compare": "compare trips.parquet --methods single-report --epsilons 4 --seeds 1 --bounds 0,0,9999,9999 --out @c",
 }

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 
 import pytest
@@ -98,8 +99,25 @@ def test_a_release_is_made_and_written(tmp_path: Path, monkeypatch: pytest.Monke
     assert run_campaign("publish", "trips", "--count", "10").exit_code == 0
     assert run_campaign("export", "trips", "-o", "trips.csv").exit_code == 0
     assert run_campaign("export", "trips", "-o", "release").exit_code == 0
-    assert {"model.npz", "synthetic.parquet"} <= {path.name for path in Path("release").iterdir()}
+    written = {path.name: path.stat().st_size for path in Path("release").iterdir()}
+    assert {"model.npz", "synthetic.parquet"} <= written.keys()
     database.close_all()
+    # On a disk that is full in the middle, nothing is left.
+    system = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (max(written.values()) - 1, system[1]))
+    try:
+        failed = run_campaign("export", "trips", "-o", "full/release")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, system)
+    assert isinstance(failed.exception, OSError)
+    assert not Path("full").exists()
+
+
+def test_a_file_that_is_no_backup_is_named(tmp_path: Path) -> None:
+    other = tmp_path / "trips.gpx"
+    other.write_text("<gpx></gpx>")
+    said = str(run_campaign("restore", str(other), "--data", str(tmp_path / "data")).exception)
+    assert said == f"{other} is no backup of a campaign: file is not a database"
 
 
 def test_every_window_of_a_standing_campaign_has_a_folder(

@@ -166,3 +166,10 @@ def test_folders_that_cannot_be_written_are_told_before_the_work(tmp_path: Path)
 def test_parts_are_in_the_order_of_their_names() -> None:
     names = [part_name(number) for number in (0, 9, 10, 99_999)]
     assert names == sorted(names)
+
+
+def test_a_library_with_words_of_its_own_for_a_full_disk_says_what_others_say(tmp_path: Path) -> None:
+    target = tmp_path / "a.parquet"
+    with pytest.raises(OSError, match="No space left on device") as found, atomic_path(target):
+        raise OSError(errno.ENOSPC, "Error writing bytes to file. Detail: [errno 28] No space left on device")
+    assert (found.value.strerror, found.value.filename) == ("No space left on device", str(target))

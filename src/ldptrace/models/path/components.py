@@ -115,14 +115,17 @@ def _bend_components(graph: MoveGraph, layout: Layout, near: Floats) -> tuple[Pr
 
 
 def _length_components(layout: Layout) -> tuple[PriorComponent, ...]:
-    """Return a trend that holds gamma and normal shapes, a smooth deviation of the logarithm, and single lengths."""
+    """Return a trend that holds gamma and normal shapes, the last length, which counts all longer trips too, a smooth
+    deviation of the logarithm, and single lengths."""
     length = np.arange(1, layout.lengths + 1, dtype=np.float64)
     trend = np.stack([length, np.log(length), length**2], axis=1)
     trend = (trend - trend.mean(axis=0)) / trend.std(axis=0)
+    last = matrix_of(np.ones(1), np.array([layout.lengths - 1]), np.array([0]), (layout.lengths, 1))
     distance = np.log(length)[:, None] - np.log(length)
     near = np.exp(-0.5 * (distance / 0.5) ** 2)
     return (
         PriorComponent("length, trend", _placed(trend, layout.length, layout), 1.0, fixed=True),
+        PriorComponent("length, last", _placed(last, layout.length, layout), 4.0, fixed=True),
         PriorComponent("length, smooth", _placed(root_of(near), layout.length, layout), 0.1, _SPREAD),
         PriorComponent("length", _placed(_own(layout.lengths), layout.length, layout), 0.02, _SPREAD),
     )
