@@ -18,6 +18,7 @@ from ldptrace.errors import FormatError, InputError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.simulation import collect
+from ldptrace.simulation.collect import Collection
 
 
 def run(*args: str) -> str:
@@ -48,6 +49,37 @@ def test_from_estimates_to_trips(estimates: Path, tmp_path: Path) -> None:
     assert promised["sample_seed"] == 5
     run("sample", model, "-o", str(tmp_path / "again.parquet"), "--count", "300", "--sample-seed", "5")
     assert np.array_equal(lt.read(tmp_path / "again.parquet").x, drawn.x)
+
+
+@pytest.mark.slow
+def test_hours_of_a_collection_are_those_of_the_devices_also_with_a_date(
+    tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """The plan of a collection names no zone: its devices answer about their own clocks, wherever hours are shown."""
+    plan = Plan.single_report(Grid((-8.7, 41.1, -8.5, 41.3), 5), 2.0, crs="EPSG:4326", time=True)
+    n = 4000
+    trips = lt.Trajectories(
+        rng.uniform(-8.7, -8.5, 2 * n),
+        rng.uniform(41.1, 41.3, 2 * n),
+        np.arange(n + 1) * 2,
+        t=np.sort(rng.uniform(6 * 3600, 9 * 3600, 2 * n)),
+        crs="EPSG:4326",
+    )
+    model, drawn = tmp_path / "model.npz", str(tmp_path / "trips.parquet")
+    lt.fit_model(Estimates.from_tally(plan, Collection(plan, rng)(trips, 0))).save(model)
+    own = "Hours are those of each device's own clock, where it was."
+    assert own in run("sample", str(model), "-o", drawn, "--count", "200")
+    assert own in run("sample", str(model), "-o", drawn, "--count", "200", "--date", "2026-03-01")
+    zones = ("--zones", "h3:6", "--by", "hour", "-o", str(tmp_path / "od.csv"))
+    assert own in run("matrix", drawn, *zones)
+    with pytest.raises(InputError, match="--timezone Asia/Shanghai cannot move them"):
+        run("matrix", drawn, *zones, "--timezone", "Asia/Shanghai")
+    run("statement", drawn, "-o", str(tmp_path / "papers"))
+    assert own in (tmp_path / "papers" / "croissant.json").read_text()
+    zoned = ("--date", "2026-03-01", "--timezone", "Europe/Lisbon")
+    assert "Hours are those of Europe/Lisbon." in run(
+        "sample", str(model), "-o", drawn, "--count", "9", *zoned
+    )
 
 
 @pytest.mark.slow

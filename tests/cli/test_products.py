@@ -173,7 +173,7 @@ def test_hours_are_named_and_no_option_is_without_effect(files: Path) -> None:
     dated = replace(trips, t=trips.t + 1.7e9 // 86400 * 86400)
     write(dated, files / "dated.parquet")
     done = run("matrix", str(files / "dated.parquet"), *zones)
-    assert "UTC, which is assumed because no time zone is stated; --timezone names another" in done.output
+    assert "UTC, which is assumed because no time zone such as Europe/Berlin is stated" in done.output
     moved = run("matrix", str(files / "dated.parquet"), *zones, "--timezone", "Asia/Shanghai")
     assert "Hours are those of Asia/Shanghai." in moved.output
     assert set(pc.read_csv(files / "od.csv")["slot"].to_pylist()) == {"hour_16", "hour_01"}

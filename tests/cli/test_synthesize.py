@@ -289,7 +289,11 @@ def test_the_zone_of_the_input_is_named_and_stored(
     pq.write_table(table.replace_schema_metadata({}), zoned)
     arguments = ("--epsilon", 1, "--bounds", BOUNDS, "--seed", 1, "--grid", 4, "-o", out, "--model", model)
     for path, words, stored in (
-        (dated, "UTC, which is assumed because no time zone is stated; --timezone names another", None),
+        (
+            dated,
+            "UTC, which is assumed because no time zone such as Europe/Berlin is stated; --timezone names one",
+            None,
+        ),
         (zoned, "Hours are those of America/Los_Angeles.", "America/Los_Angeles"),
     ):
         assert status("synthesize", path, *arguments, "--force") == 0

@@ -95,11 +95,13 @@ def convert(
     if str(output) != "-":
         note(f"wrote {said} to {output}")
     if to in SIMULATORS:
-        note(zone_words(trajectories.timezone, dates=trajectories.has_dates))
+        dates, promise = trajectories.has_dates, trajectories.provenance
+        note(zone_words(trajectories.timezone, dates=dates, promise=promise))
 
 
 def describe(account: Account, summary: Summary) -> str:
     """Return the account and the summary of a file as text."""
+    from ldptrace.core.times import UNNAMED
     from ldptrace.core.words import count
 
     unit = summary.distance_unit
@@ -122,9 +124,8 @@ def describe(account: Account, summary: Summary) -> str:
         rows.append(("duration", _spread(summary.duration_seconds, "s")))
     if summary.first_time:
         rows.append(("from, to", f"{summary.first_time}, {summary.last_time}"))
-        rows.append(
-            ("time zone", summary.timezone or "UTC, assumed because none is stated; --timezone names another")
-        )
+    if summary.first_time or summary.timezone:
+        rows.append(("time zone", summary.timezone or f"UTC, assumed because {UNNAMED}"))
     rows += [("impossible", said) for said in summary.impossible]
     if summary.jumps:
         rows.append(("jumps", f"{count(summary.jumps, 'step')} longer than a quarter of the area, not cut"))

@@ -91,10 +91,12 @@ def sample(
     import numpy as np
 
     from ldptrace.core.atomic import check_folder, is_folder
+    from ldptrace.core.times import zone_words
     from ldptrace.core.words import count as counted
     from ldptrace.engines.local import Local
     from ldptrace.io.formats import for_writing
     from ldptrace.methods.release import Release
+    from ldptrace.models.space_time import TimedModel
 
     folder = is_folder(output)
     if folder:
@@ -108,6 +110,9 @@ def sample(
             release = replace(found, drawing=drawing.or_else(found.drawing))
         with stages("synthesise and write"):
             seed = secrets.randbits(63) if sample_seed is None else sample_seed
-            draw = release.draw(count, np.random.default_rng(seed))
-            Local().write(draw, output, release.labels(seed), to)
+            draw, labels = release.draw(count, np.random.default_rng(seed)), release.labels(seed)
+            Local().write(draw, output, labels, to)
     note(f"{counted(count, 'synthetic trajectory')} from a {release.model.kind} model: {output}")
+    if isinstance(release.model, TimedModel):
+        dates, promise = release.calendar is not None, labels["provenance"]
+        note(zone_words(labels["timezone"], dates=dates, promise=promise))

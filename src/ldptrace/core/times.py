@@ -8,11 +8,12 @@ itself: one person's times do not change how another person's are understood.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -32,6 +33,10 @@ UNITS = ((1e17, "nanoseconds", 1e9), (1e14, "microseconds", 1e6), (1e11, "millis
 FIRST_SECOND, LAST_SECOND = -62_135_596_800.0, 253_402_300_799.0
 # Zones of types of columns that say when, but not where.
 NOWHERE = frozenset({"UTC", "Etc/UTC", "GMT", "Z", "+00:00", "-00:00"})
+# Whose hours real devices answer about.
+OWN_CLOCKS = "Hours are those of each device's own clock, where it was."
+# Why UTC is assumed; an offset such as +02:00 in a date says when, but not where.
+UNNAMED = "no time zone such as Europe/Berlin is stated; --timezone names one"
 
 
 def are_dates(t: Floats | None) -> bool:
@@ -77,16 +82,21 @@ def stated_zone(kind: pa.DataType) -> str | None:
     return None if name in NOWHERE else name
 
 
-def zone_words(timezone: str | None, *, dates: bool) -> str:
-    """Return the sentence that stands where hours are shown: whose hours they are.
+def zone_words(timezone: str | None, *, dates: bool, promise: Mapping[str, Any] | None = None) -> str:
+    """Return the sentence that stands where hours are shown: whose hours they are. `promise` is that of synthetic
+    trips; real devices answer about their own clocks.
 
     >>> zone_words("Europe/Berlin", dates=True)
     'Hours are those of Europe/Berlin.'
+    >>> zone_words(None, dates=True, promise={"plan": {"method": "single-report"}})
+    "Hours are those of each device's own clock, where it was."
     """
     if timezone is not None:
         return f"Hours are those of {timezone}."
+    if promise and promise.get("plan") and not promise.get("simulated"):
+        return OWN_CLOCKS
     if dates:
-        return "Hours are those of UTC, which is assumed because no time zone is stated; --timezone names another."
+        return f"Hours are those of UTC, which is assumed because {UNNAMED}."
     return (
         "Hours are those of the clocks of the input (UTC for dates), because no time zone was stated for it."
     )

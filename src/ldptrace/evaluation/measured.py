@@ -18,7 +18,7 @@ from ldptrace.core.crs import crs_hint, is_geographic
 from ldptrace.core.outside import Crossings, unwrap, within
 from ldptrace.core.parallel import added, child
 from ldptrace.core.reading import Outside
-from ldptrace.core.times import to_local
+from ldptrace.core.times import UNNAMED, to_local
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Crowd
 from ldptrace.engines.local import Memory
@@ -359,9 +359,7 @@ def real_remarks(real: Measured) -> list[str]:
             "another place or mode of travel), so turns and lengths on streets are not compared"
         )
     if real.trajectories.has_dates and real.trajectories.timezone is None:
-        remarks.append(
-            "hours of the day are those of UTC, because no time zone is stated; --timezone names another"
-        )
+        remarks.append(f"hours of the day are those of UTC, because {UNNAMED}")
     return remarks
 
 

@@ -81,7 +81,12 @@ class Calendar:
     @property
     def words(self) -> str:
         """The time zone in words, stored with the data in every format."""
-        return f"Dates are local times of {self.timezone or 'UTC'}; as numbers, times are seconds since 1970 UTC."
+        where = (
+            f"are local times of {self.timezone}"
+            if self.timezone
+            else "show the hours of trips as those of UTC"
+        )
+        return f"Dates {where}; as numbers, times are seconds since 1970 UTC."
 
     def midnights(self, weekdays: Floats | None, count: int) -> Floats:
         """Return the local midnight of each trip, in seconds since 1970: of the date, or of its weekday from that

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
-from ldptrace.core.times import zone_words
+from ldptrace.core.times import OWN_CLOCKS, zone_words
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io import read
@@ -36,8 +36,6 @@ ONE_EACH = (
     "One trip of each person was drawn at random, however many trips they made. So somebody who travels often counts "
     "as much as somebody who travels seldom."
 )
-# Whose hours devices answer about.
-OWN_CLOCKS = "Hours are those of each device's own clock, where it was."
 EVERY = "Every trip counts once. So somebody who travels often counts more than somebody who travels seldom."
 
 
@@ -128,17 +126,10 @@ class Sample:
     @property
     def zone_words(self) -> str | None:
         """Whose hours the hours of the day are, in words, or None without times."""
-        trips, stated = self.trips, dict(self.promise or {})
+        trips = self.trips
         if trips.t is None:
             return None
-        if (
-            trips.timezone is None
-            and not trips.has_dates
-            and stated.get("plan")
-            and not stated.get("simulated")
-        ):
-            return OWN_CLOCKS
-        return zone_words(trips.timezone, dates=trips.has_dates)
+        return zone_words(trips.timezone, dates=trips.has_dates, promise=self.promise)
 
     @property
     def counted_words(self) -> str:
@@ -210,21 +201,22 @@ def open_source(path: str | Path, *, crs: str | None = None, timezone: str | Non
         drawing = replace(drawing, timezone=timezone or drawing.timezone)
         return replace(release, crs=crs or release.crs, drawing=drawing)
     trips = read(file).with_all_times()
-    if trips.t is not None and not trips.has_dates:
-        _check_zone(file, trips.timezone, timezone)
     promise = trips.provenance
+    own = zone_words(trips.timezone, dates=True, promise=promise) == OWN_CLOCKS
+    if trips.t is not None and (own or not trips.has_dates):
+        _check_zone(file, trips.timezone, timezone)
     if timezone is not None and promise is not None:
         promise = dict(promise) | {"timezone": timezone}
     return replace(trips, crs=crs or trips.crs, timezone=timezone or trips.timezone, provenance=promise)
 
 
 def _check_zone(file: Path, stated: str | None, wanted: str | None) -> None:
-    """Raise an error if times of the day, which have no date, are to be moved to another time zone."""
+    """Raise an error if hours of the day, of no certain date, are to be moved to another time zone."""
     if wanted not in (None, stated):
         where = "of no stated time zone" if stated is None else f"of {stated}"
         raise InputError(
-            f"{file}: the times are hours of the day {where}, without dates, so --timezone {wanted} cannot move them; "
-            "omit the option, or name the zone when the trips are made (ldptrace synthesize --timezone)"
+            f"{file}: the times are hours of the day {where}, so --timezone {wanted} cannot move them; "
+            "omit the option, or name the zone when the trips are made (ldptrace synthesize or sample --timezone)"
         )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ldptrace.core.times import OWN_CLOCKS
 from ldptrace.curator import Tally
 from ldptrace.curator.tally import findings
 from ldptrace.curator.trips import TripsPerPerson, trips_per_person
@@ -24,7 +25,7 @@ from ldptrace.models import fit_model
 from ldptrace.models.observation import Match, noise_reaches
 from ldptrace.models.space_time import TimedModel
 from ldptrace.products.profile import Profile, profile_page
-from ldptrace.products.sample import OWN_CLOCKS, sample_of
+from ldptrace.products.sample import sample_of
 from ldptrace.products.statement import Operator, Promise, write_statement
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.words import promise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ldptrace.core.times import zone_words
+from ldptrace.core.times import OWN_CLOCKS, zone_words
 from ldptrace.io.provenance import checksum
 from ldptrace.products.statement.promise import OPERATOR, Operator, Promise
 
@@ -55,13 +55,18 @@ TYPES = {".parquet": "application/vnd.apache.parquet", ".csv": "text/csv", ".geo
 def croissant(promise: Promise, operator: Operator, file: Path | None, version: str) -> dict[str, Any]:
     """Return the metadata as plain data. `file` is the synthetic set, if there is one."""
     said = f"Epsilon {promise.epsilon_words} under {promise.model_words} for {promise.unit_words}. {promise.renewal}"
-    clocks = "" if promise.timezone is None else f" {zone_words(promise.timezone, dates=False)}"
+    asks = () if promise.plan is None else [ask for part in promise.plan.rounds for ask in part.asks]
+    timed = any(ask.question.name == "departure" for ask in asks)
+    own = timed and promise.timezone is None and not promise.simulated
+    clocks = f"{OWN_CLOCKS} " if own else ""
+    if promise.timezone is not None:
+        clocks = f"{zone_words(promise.timezone, dates=False)} "
     document: dict[str, Any] = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"],
         "name": operator.product,
-        "description": f"Synthetic trips, drawn from a model fitted to randomised reports.{clocks} {said}",
+        "description": f"Synthetic trips, drawn from a model fitted to randomised reports. {clocks}{said}",
         "license": operator.license or OPERATOR,
         "url": operator.url or OPERATOR,
         "version": "1.0.0",
