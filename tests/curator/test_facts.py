@@ -74,7 +74,7 @@ def test_texts_and_values_are_the_same_facts() -> None:
 
 
 def test_epsilon_is_exact_and_degrees_become_metres() -> None:
-    assert str(Facts(1000, "0.1", BOX, grid=4, crs="EPSG:25833").plan().epsilon) == "1/10"
+    assert str(Facts(1000, "0.1", (0, 0, 9000, 9000), grid=4, crs="EPSG:25833").plan().epsilon) == "1/10"
     made = Facts(1000, "1", WORLD, "EPSG:4326", grid=4, time=True).plan()
     [pace] = [ask.question for ask in made.rounds[0].asks if isinstance(ask.question, Pace)]
     assert pace.y_scale == pytest.approx(111_320_000, rel=0.01)
@@ -84,6 +84,15 @@ def test_a_coordinate_system_that_only_data_can_describe_is_left_to_the_data() -
     assert Facts(1000, 1, BOX, 'PROJCS["x"]', grid=4).plan().crs is None
     with pytest.raises(InputError, match="named like EPSG:4326"):
         Facts(1000, 1, BOX, "EPSG 4326")
+
+
+def test_degrees_are_not_taken_for_metres() -> None:
+    """Of a system in metres, and of one in degrees whose metres nobody would know."""
+    for crs in ("EPSG:3857", "EPSG:4258"):
+        with pytest.raises(
+            InputError, match=rf"-122.5,37.5,-122.2,37.9 look like degrees, and {crs} .*--crs EPSG:4326"
+        ):
+            Facts(1000, 1, (-122.5, 37.5, -122.2, 37.9), crs)
 
 
 def test_the_mean_trip_is_in_units_of_the_bounds() -> None:

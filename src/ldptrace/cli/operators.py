@@ -198,9 +198,10 @@ def export(
     standing campaign, the command writes one folder for each published time window, named by the first day of the
     window.
     """
+    from ldptrace.core.atomic import together
     from ldptrace.server import registry
 
-    with database_of(data, database).reading() as session:
+    with together(), database_of(data, database).reading() as session:
         campaign = registry.find(session, name)
         if campaign.plan.standing is not None:
             written = _windows(session, campaign, output)
@@ -217,12 +218,12 @@ def export(
 
 def _release(session: Session, name: str, output: Path, number: int | None = None) -> int:
     """Write the files of one release, or its trips in one format. Returns the number of files."""
-    from ldptrace.core.atomic import atomic_path
+    from ldptrace.core.atomic import atomic_path, make_folder
     from ldptrace.server import releases, views
 
     wanted = {output: f"synthetic{output.suffix}"}
     if output.suffix not in TRIPS:
-        output.mkdir(parents=True, exist_ok=True)
+        make_folder(output)
         files = views.files_of(session, name, number)
         wanted = {output / file["name"]: file["name"] for file in files}
     for path, file in wanted.items():
@@ -251,7 +252,7 @@ def _windows(session: Session, campaign: Campaign, output: Path) -> int:
 
 def _tallies(session: Session, campaign: Campaign, output: Path) -> int:
     """Write the plans of the rounds that were opened, and the tallies with enough reports."""
-    from ldptrace.core.atomic import atomic_path
+    from ldptrace.core.atomic import atomic_path, make_folder
     from ldptrace.server import tallies
 
     texts = {
@@ -260,7 +261,7 @@ def _tallies(session: Session, campaign: Campaign, output: Path) -> int:
     }
     for _, tally in tallies.tallies_of(session, campaign):
         texts[f"tally-{tally.round + 1}.json"] = tally.to_json()
-    output.mkdir(parents=True, exist_ok=True)
+    make_folder(output)
     for file, text in texts.items():
         with atomic_path(output / file) as temporary:
             temporary.write_text(text, encoding="utf-8")

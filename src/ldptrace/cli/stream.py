@@ -21,6 +21,7 @@ from ldptrace.cli.common import (
 )
 from ldptrace.cli.reading import read_input, with_reading
 from ldptrace.cli.synthesize import MethodOptions, parse_options
+from ldptrace.core.atomic import is_stream, named, remove
 from ldptrace.core.drawing import Ways
 from ldptrace.core.reading import Reading
 from ldptrace.errors import InputError
@@ -99,12 +100,14 @@ def stream(
 def _log(target: Path | None) -> Iterator[Callable[[str], None]]:
     """Yield what writes a line to standard output or to a file at once, so that other programs can follow the file. The
     file is created with the first line."""
-    with ExitStack() as resources:
+    with named(target or Path("-")), ExitStack() as resources:
         opened: list[TextIO] = [sys.stdout] if str(target) == "-" else []
 
         def add(line: str) -> None:
             if not opened:
                 assert target is not None
+                if not is_stream(target):
+                    remove(target)
                 opened.append(resources.enter_context(target.open("w", encoding="utf-8")))
             opened[0].write(line + "\n")
             opened[0].flush()

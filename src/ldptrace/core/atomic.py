@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
-from ldptrace.errors import InputError, LdptraceError
+from ldptrace.errors import InputError
 
 STDOUT = "-"
 # Bytes that are written to find out whether there is room.
@@ -42,7 +42,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     if is_stream(target):
         with tempfile.TemporaryDirectory(prefix="ldptrace-") as folder:
             temporary = Path(folder, target.name if str(target) != STDOUT else "output")
-            with _named(target):
+            with named(target):
                 yield temporary
                 _copy(temporary, target)
         return
@@ -50,7 +50,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     target = Path(os.path.realpath(target)) if target.is_symlink() else target
     temporary = _beside(target)
     try:
-        with _named(target, temporary):
+        with named(target, temporary):
             yield temporary
             _note(target)
             os.replace(temporary, target)
@@ -157,16 +157,17 @@ def _beside(path: Path) -> Path:
 
 
 @contextmanager
-def _named(path: Path, temporary: Path | None = None) -> Iterator[None]:
+def named(path: Path, temporary: Path | None = None) -> Iterator[None]:
     """Add the name of the file to an error of the system, for example about a full disk. Errors of other libraries
     become errors of the system if nothing more can be written to the temporary file."""
     try:
         yield
     except OSError as error:
         if error.errno in FULL and error.filename in (None, str(temporary)):
-            error.filename = str(path)
+            # Arrow writes a sentence of its own.
+            error.strerror, error.filename = os.strerror(error.errno), str(path)
         raise
-    except LdptraceError:
+    except InputError:
         raise
     except Exception as error:
         full = None if temporary is None else fullness(temporary)
@@ -262,7 +263,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     temporary = _beside(path.absolute())
     temporary.mkdir()
     try:
-        with _named(path):
+        with named(path):
             yield temporary
             if path.is_dir():
                 path.rmdir()

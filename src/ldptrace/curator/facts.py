@@ -20,7 +20,7 @@ from ldptrace.protocol.seals import GENERATOR
 from ldptrace.protocol.shares import DEFAULT_SHARES, DISTRICTS, MAP_SHARES, PAIRS_ON_MAP, Wanted
 from ldptrace.protocol.shuffled import DELTA, HONEST, KEY_PATTERN, Shuffled
 from ldptrace.protocol.standing import START, Standing
-from ldptrace.protocol.units import moment, plan_crs, seconds_of
+from ldptrace.protocol.units import GEOGRAPHIC, are_small_degrees, moment, plan_crs, seconds_of
 
 if TYPE_CHECKING:
     from ldptrace.curator.planning import Outlook
@@ -293,7 +293,13 @@ class Facts(Asked, Common, Shuffling):
         if plan_crs(self.crs) is not None:
             from ldptrace.core.crs import checked_crs
 
-            checked_crs(str(self.crs))
+            crs = checked_crs(str(self.crs))
+            if crs.upper() not in GEOGRAPHIC and self.bounds is not None and are_small_degrees(self.bounds):
+                bounds = ",".join(f"{value:g}" for value in self.bounds)
+                raise InputError(
+                    f"the bounds {bounds} look like degrees, and {crs} has no degrees or none that are known "
+                    f"({', '.join(GEOGRAPHIC)}): give --crs EPSG:4326 if they are, otherwise bounds in {crs}"
+                )
         elif self.crs is not None and not any(mark in self.crs for mark in "[{="):
             raise InputError(f"a coordinate system is named like EPSG:4326, got {self.crs[:80]!r}")
 

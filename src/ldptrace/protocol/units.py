@@ -26,17 +26,25 @@ def plan_crs(name: str | None) -> str | None:
     return name if name is not None and re.fullmatch(CRS_PATTERN, name) else None
 
 
+def are_small_degrees(bounds: Bounds) -> bool:
+    """Whether bounds are a few units within the range of degrees: in metres they would be smaller than a house.
+
+    >>> are_small_degrees((13.3, 52.4, 13.6, 52.6)), are_small_degrees((0, 0, 20000, 20000))
+    (True, False)
+    """
+    x0, y0, x1, y1 = bounds
+    return max(x1 - x0, y1 - y0) <= SMALL and -180 <= x0 < x1 <= 180 and -90 <= y0 < y1 <= 90
+
+
 def millimetres(bounds: Bounds, crs: str | None) -> tuple[int, int]:
     """Return the millimetres of a unit of x and of y: of a degree in the middle of the map, or of a metre.
 
     Where nobody names the coordinates, a map of a few units within the range of degrees is one of degrees: as metres it
     would be smaller than a house.
     """
-    x0, y0, x1, y1 = bounds
-    small = max(x1 - x0, y1 - y0) <= SMALL and -180 <= x0 < x1 <= 180 and -90 <= y0 < y1 <= 90
-    if not (small if crs is None else crs.upper() in GEOGRAPHIC):
+    if not (are_small_degrees(bounds) if crs is None else crs.upper() in GEOGRAPHIC):
         return METRE, METRE
-    latitude = math.radians((y0 + y1) / 2)
+    latitude = math.radians((bounds[1] + bounds[3]) / 2)
     return max(1, round(DEGREE * math.cos(latitude))), DEGREE
 
 

@@ -70,7 +70,7 @@ def restore(database: Database, path: Path, *, actor: str) -> Campaign:
                 restored = find(target, name)
             found.close_all()
         except StorageUnavailable as error:
-            raise InputError(f"{path} is no backup of a campaign: {error}") from None
+            raise InputError(f"{path} is no backup of a campaign: {error.__cause__ or error}") from None
     return restored
 
 
