@@ -2,12 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from ldptrace.errors import FormatError
 from ldptrace.io import read, read_with_account, write
-from ldptrace.io.logs import Labels
 from trajectory_kit import geolife_log
 
 TITLE = "Start Time\tEnd Time\tTransportation Mode\r\n"
@@ -66,7 +64,10 @@ def test_without_labels_there_is_no_column(tmp_path: Path) -> None:
     found = read(tmp_path)
     assert found.extra is not None
     assert found.extra.column_names == ["user", "name"]
-    assert Labels.read(label(tmp_path, "000")).along(np.array([0.0])) is None
+    label(tmp_path, "000")
+    empty = read(tmp_path / "Data").extra
+    assert empty is not None
+    assert empty["mode"].to_pylist() == [None]
 
 
 @pytest.mark.parametrize(

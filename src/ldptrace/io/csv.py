@@ -22,7 +22,7 @@ from ldptrace.core.columns import find_columns
 from ldptrace.core.crs import WGS84
 from ldptrace.core.reading import Names, Reading
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.core.values import pc
+from ldptrace.core.values import NUMBER, pc
 from ldptrace.core.words import total
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io import porto
@@ -86,7 +86,7 @@ class Text:
             raise FormatError("line 1 is not a line of column names")
         delimiter = max(",;\t|", key=line.count)
         names = tuple(name.strip().strip('"') for name in line.split(delimiter))
-        if all(_is_number(name) for name in names):
+        if all(re.match(NUMBER, name) for name in names):
             raise FormatError(
                 "line 1 holds numbers; a line with the names of the columns is needed, such as traj_id,x,y,t"
             )
@@ -268,11 +268,3 @@ def _rows(trajectories: Trajectories) -> pa.Table:
             if name not in columns and not pa.types.is_nested(trajectories.extra[name].type):
                 columns[name] = trajectories.extra[name].take(owner)
     return pa.table(columns)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -9,14 +9,15 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from ldptrace.core.arrays import Ints
 from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import NothingUsable
 from ldptrace.io.account import Parsed, each
 from ldptrace.io.text import Layout, joined_lists, line_blocks, pairs, paste, strings
 
-LINE = re.compile(rb"#.*|>[^:]*:\s*(?:[^,;]+,[^,;]+;)*(?:[^,;]+,[^,;]+)?\s*|\s*")
+NUMBER = rb"\s*[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|(?i:nan|inf|infinity))\s*"
+POINT = NUMBER + b"," + NUMBER
+LINE = re.compile(rb"#.*|>[^:]*:\s*(?:(?:" + POINT + b";)*(?:" + POINT + rb")?)\s*|\s*")
 EXPECTED = "expected '#<number>:' or '>0:x,y;x,y;...'"
 
 
@@ -35,17 +36,21 @@ def read_file(path: Path, _: Reading) -> Parsed:
             block_x = block_y = np.empty(0)
         blank = sum(not line or line.isspace() for line in lines)
         if len(bodies) + len(heads) + blank != len(lines) or len(block_x) != sum(counts):
-            raise NothingUsable(_first_broken(lines, lines_before))
+            for number, line in enumerate(lines, start=lines_before + 1):
+                if not LINE.fullmatch(line):
+                    shown = line[:40].decode(errors="replace")
+                    raise NothingUsable(f"line {number}: {EXPECTED}, got {shown!r}")
+            raise NothingUsable(f"{EXPECTED} on every line")
         x.append(block_x)
         y.append(block_y)
         sizes += counts
         names += heads
         lines_before += len(lines)
+    # Ids are all whole numbers, or there are none.
+    whole = len(names) == len(sizes) and all(name.lstrip(b"-").isdigit() and len(name) < 19 for name in names)
+    ids = np.array(names, dtype=np.bytes_).astype(np.int64) if whole else None
     return Parsed(
-        Trajectories(
-            np.concatenate(x), np.concatenate(y), np.cumsum([0, *sizes]), ids=_numbers(names, len(sizes))
-        ),
-        len(sizes),
+        Trajectories(np.concatenate(x), np.concatenate(y), np.cumsum([0, *sizes]), ids=ids), len(sizes)
     )
 
 
@@ -60,29 +65,3 @@ def _lines(trajectories: Trajectories) -> pa.LargeStringArray:
 
 
 writer = Layout(_lines).writer
-
-
-def _numbers(names: list[bytes], trajectories: int) -> Ints | None:
-    """Return the ids, or None if some trajectory has no id that is a whole number."""
-    if len(names) != trajectories or not all(
-        name.lstrip(b"-").isdigit() and len(name) < 19 for name in names
-    ):
-        return None
-    return np.array(names, dtype=np.bytes_).astype(np.int64)
-
-
-def _first_broken(lines: list[bytes], lines_before: int) -> str:
-    for number, line in enumerate(lines, start=lines_before + 1):
-        if not LINE.fullmatch(line) or not _has_numbers(line):
-            return f"line {number}: {EXPECTED}, got {line[:40].decode(errors='replace')!r}"
-    return f"{EXPECTED} on every line"
-
-
-def _has_numbers(line: bytes) -> bool:
-    if not line.startswith(b">"):
-        return True
-    try:
-        [float(number) for number in re.split(b"[,;]", line.partition(b":")[2].strip().strip(b";")) if number]
-    except ValueError:
-        return False
-    return True

@@ -92,7 +92,9 @@ def read_with_account(path: Any, reading: Reading | None = None) -> tuple[Trajec
         parsed = replace(parsed, trajectories=replace(parsed.trajectories, crs=reading.crs))
     with naming(source):
         if reading.split_gap is not None:
-            parsed = _cut(parsed, reading.split_gap)
+            parts = parsed.trajectories.split(reading.split_gap)
+            said = f"cut at gaps over {reading.split_gap:g} s into {count(len(parts), 'trajectory')}"
+            parsed = replace(parsed, trajectories=parts, notes=(*parsed.notes, said))
         parsed = clean(replace(parsed, owners=Owners.of(parsed.trajectories)), reading)
     kept = parsed.trajectories
     if kept.t is not None:
@@ -194,13 +196,6 @@ def _from_path(source: Path, reading: Reading) -> tuple[Path, str, str, Parsed]:
             kept = replace(parsed.trajectories, provenance=promised)
             parsed = replace(parsed, trajectories=kept, notes=(*parsed.notes, *said))
     return source, "standard input" if str(source) == STDIN else str(source), kind.name, parsed
-
-
-def _cut(parsed: Parsed, gap: float) -> Parsed:
-    """Cut trajectories between two points that are further apart in time than the gap."""
-    parts = parsed.trajectories.split(gap)
-    said = f"cut at gaps over {gap:g} s into {count(len(parts), 'trajectory')}"
-    return replace(parsed, trajectories=parts, notes=(*parsed.notes, said))
 
 
 def project(trajectories: Trajectories, crs: str) -> Trajectories:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import glob
 import re
 import shutil
-import stat
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, Self
+from typing import Any, Protocol, Self
 
 from ldptrace import plugins
 from ldptrace.core.atomic import is_stream
@@ -219,7 +218,10 @@ def files_of(path: Path, format: str | None) -> Iterator[tuple[Format, list[Path
             kept = path
         else:
             kept = Path(folder, "input")
-            with _stream(path) as source, kept.open("wb") as target:
+            with (
+                nullcontext(sys.stdin.buffer) if str(path) == STDIN else path.open("rb") as source,
+                kept.open("wb") as target,
+            ):
                 shutil.copyfileobj(source, target)
             if kept.stat().st_size == 0:
                 raise InputError(f"{name}: there is nothing in it")
@@ -237,24 +239,11 @@ def files_of(path: Path, format: str | None) -> Iterator[tuple[Format, list[Path
 
 def _is_stream(path: Path) -> bool:
     """Whether a source cannot be read twice: a pipe, a terminal or a device."""
-    try:
-        mode = path.stat().st_mode
-    except OSError:
-        return False
-    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode)
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def _is_archive(path: Path) -> bool:
     return path.suffix.lower() == ".zip" and path.is_file()
-
-
-@contextmanager
-def _stream(path: Path) -> Iterator[BinaryIO]:
-    if str(path) == STDIN:
-        yield sys.stdin.buffer
-        return
-    with path.open("rb") as file:
-        yield file
 
 
 def _unpack(archive: Path, folder: Path, name: str) -> None:

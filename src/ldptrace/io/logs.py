@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -24,90 +25,8 @@ from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io.account import Parsed, naming, of_table
 from ldptrace.io.text import read_bytes
 
-LABELS = "labels.txt"
 # Between the modes of a trajectory that has several.
 THEN = "+"
-
-
-@dataclass(frozen=True, eq=False)
-class Labels:
-    """Periods of one user with a transport mode, ordered by start, in seconds since 1970; `mode` indexes `names`."""
-
-    start: Floats
-    end: Floats
-    mode: Ints
-    names: tuple[str, ...]
-
-    @staticmethod
-    def read(path: Path) -> Labels:
-        """Read the labels in a file."""
-        rows: list[tuple[float, float, str]] = []
-        with naming(path):
-            for number, line in enumerate(read_bytes(path).decode("utf-8", "replace").splitlines(), start=1):
-                if number == 1 or not line.strip():
-                    continue
-                try:
-                    start, end, mode = line.split("\t")
-                    rows.append((_seconds(start), _seconds(end), mode.strip()))
-                except ValueError:
-                    raise FormatError(
-                        f"line {number}: expected start, end and mode divided by tabs, got {line[:60]!r}"
-                    ) from None
-        rows.sort()
-        names = tuple(sorted({mode for _, _, mode in rows}))
-        starts, ends = (np.array([row[k] for row in rows], dtype=np.float64) for k in (0, 1))
-        return Labels(starts, ends, np.array([names.index(row[2]) for row in rows], dtype=np.int64), names)
-
-    def at(self, t: Floats) -> Ints:
-        """Return the number of the mode at each time, or -1 if no label covers the time."""
-        if len(self.start) == 0:
-            return np.full(len(t), -1, dtype=np.int64)
-        last = np.searchsorted(self.start, t, side="right") - 1
-        within = (last >= 0) & (t <= self.end[last])
-        return np.where(within, self.mode[last], -1)
-
-    def along(self, t: Floats) -> str | None:
-        """Return the modes of a trajectory with these times, in order, or None if no label covers it.
-
-        >>> labels = Labels(np.array([0.0, 60.0]), np.array([50.0, 90.0]), np.array([1, 0]), ("bus", "walk"))
-        >>> labels.along(np.array([10.0, 40.0, 55.0, 70.0])), labels.along(np.array([100.0]))
-        ('walk+bus', None)
-        """
-        modes: Ints = self.at(t)
-        modes = modes[modes >= 0]
-        if len(modes) == 0:
-            return None
-        changes = np.concatenate(([True], modes[1:] != modes[:-1]))
-        return THEN.join(self.names[mode] for mode in modes[changes].tolist())
-
-
-def geolife_modes(paths: Sequence[Path], offsets: Ints, t: Floats) -> list[str | None] | None:
-    """Return the modes of each GeoLife log, or None if no user has labels."""
-    # Folders of users: those that hold the folder `Trajectory` of their logs.
-    users = {path.parent.parent for path in paths if path.parent.name == "Trajectory"}
-    known = {folder: Labels.read(folder / LABELS) for folder in users if (folder / LABELS).is_file()}
-    if not known:
-        return None
-    found: list[str | None] = []
-    for place, path in enumerate(paths):
-        labels = known.get(path.parent.parent)
-        times = t[offsets[place] : offsets[place + 1]]
-        found.append(None if labels is None else labels.along(times))
-    return found
-
-
-def _seconds(text: str) -> float:
-    """Return the seconds since 1970 of a date such as 2007/06/26 11:32:29.
-
-    >>> _seconds("1970/01/01 00:01:05")
-    65.0
-    """
-    date = np.datetime64(text.strip().replace("/", "-").replace(" ", "T"), "s")
-    if np.isnat(date):
-        raise ValueError(f"no date: {text!r}")
-    return float(date.astype(np.int64))
-
-
 BATCH_BYTES = 1 << 26
 
 
@@ -119,6 +38,13 @@ class Log:
     example: str
     header_lines: int = 0
     header: bytes = b""
+    delimiter: str = ","
+    # Whether a value may be missing.
+    gaps: bool = True
+
+    @property
+    def schema(self) -> pa.Schema:
+        return pa.schema(list(self.columns.items()))
 
 
 GEOLIFE = Log(
@@ -139,6 +65,13 @@ TDRIVE = Log(
     {"taxi_id": pa.int64(), "time": pa.timestamp("s"), "lon": pa.float64(), "lat": pa.float64()},
     "taxi id,yyyy-mm-dd hh:mm:ss,lon,lat",
 )
+LABELS = Log(
+    {"start": pa.timestamp("s"), "end": pa.timestamp("s"), "mode": pa.string()},
+    "start, end and mode divided by tabs",
+    header_lines=1,
+    delimiter="\t",
+    gaps=False,
+)
 # GeoLife counts days from 1899-12-30.
 EPOCH_DAYS = 25569
 
@@ -149,7 +82,8 @@ def read_geolife(paths: Sequence[Path], _: Reading) -> Parsed:
     offsets = ragged.offsets_of(sizes)
     # The clock of these logs ticks in whole seconds; a fraction of a day cannot say them exactly.
     t = np.round((table["days"].to_numpy() - EPOCH_DAYS) * 86400)
-    names = {"user": [_user(path) for path in paths], "name": [path.stem for path in paths]}
+    homes = [path.parent.parent if path.parent.name == "Trajectory" else path.parent for path in paths]
+    names = {"user": [home.name for home in homes], "name": [path.stem for path in paths]}
     modes = geolife_modes(paths, offsets, t)
     return Parsed(
         Trajectories(
@@ -165,6 +99,32 @@ def read_geolife(paths: Sequence[Path], _: Reading) -> Parsed:
         ),
         rows=table.num_rows,
     )
+
+
+def geolife_modes(paths: Sequence[Path], offsets: Ints, t: Floats) -> list[str | None] | None:
+    """Return the modes of each GeoLife log, or None if no user has labels."""
+    # Folders of users: those that hold the folder `Trajectory` of their logs.
+    users = {path.parent.parent for path in paths if path.parent.name == "Trajectory"}
+    files = {user: user / "labels.txt" for user in users}
+    known = {
+        user: _parse([file], LABELS)[0].sort_by("start") for user, file in files.items() if file.is_file()
+    }
+    if not known:
+        return None
+    none = LABELS.schema.empty_table()
+    return [
+        _modes(known.get(path.parent.parent, none), t[offsets[place] : offsets[place + 1]])
+        for place, path in enumerate(paths)
+    ]
+
+
+def _modes(labels: pa.Table, t: Floats) -> str | None:
+    """Return the modes of a trajectory with these times, in order, or None if no label covers it."""
+    start, end = (labels[name].cast(pa.int64()).to_numpy() for name in ("start", "end"))
+    last = np.searchsorted(start, t, side="right") - 1
+    last = last[last >= 0] if len(end) == 0 else last[(last >= 0) & (t <= end[last])]
+    used = last[np.diff(last, prepend=-1) != 0]
+    return THEN.join(mode for mode, _ in groupby(labels["mode"].take(pa.array(used)).to_pylist())) or None
 
 
 def read_tdrive(paths: Sequence[Path], reading: Reading) -> Parsed:
@@ -205,8 +165,7 @@ def _parse(paths: Sequence[Path], log: Log) -> tuple[pa.Table, Ints]:
             tables.append(_rows(text, log))
         except pa.ArrowInvalid:
             raise NothingUsable(_first_broken(batch, log)) from None
-    schema = pa.schema(list(log.columns.items()))
-    return pa.concat_tables(tables) if tables else schema.empty_table(), np.array(sizes, dtype=np.int64)
+    return pa.concat_tables(tables) if tables else log.schema.empty_table(), np.array(sizes, dtype=np.int64)
 
 
 def _batches(paths: Sequence[Path], log: Log) -> Iterator[list[tuple[Path, bytes]]]:
@@ -237,8 +196,12 @@ def _rows(text: bytes, log: Log) -> pa.Table:
     return pacsv.read_csv(
         pa.py_buffer(text),
         read_options=pacsv.ReadOptions(column_names=list(log.columns)),
-        parse_options=pacsv.ParseOptions(quote_char=False),
-        convert_options=pacsv.ConvertOptions(column_types=log.columns),
+        parse_options=pacsv.ParseOptions(quote_char=False, delimiter=log.delimiter),
+        convert_options=pacsv.ConvertOptions(
+            column_types=log.columns,
+            null_values=None if log.gaps else [],
+            timestamp_parsers=[pacsv.ISO8601, "%Y/%m/%d %H:%M:%S"],
+        ),
     )
 
 
@@ -258,7 +221,3 @@ def _is_log(text: bytes, log: Log) -> bool:
     except pa.ArrowInvalid:
         return False
     return True
-
-
-def _user(path: Path) -> str:
-    return path.parts[-3] if len(path.parts) >= 3 and path.parts[-2] == "Trajectory" else path.parent.name
