@@ -7,7 +7,6 @@ every trajectory, whose geometry is a moving point with dates.
 
 from __future__ import annotations
 
-import gzip
 import json
 import math
 from collections import Counter
@@ -25,7 +24,7 @@ from ldptrace.core.arrays import Floats
 from ldptrace.core.columns import find_columns
 from ldptrace.core.crs import WGS84
 from ldptrace.core.reading import Reading
-from ldptrace.core.times import Times, read_times
+from ldptrace.core.times import read_times
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.values import pc, text_of, values_of
 from ldptrace.errors import FormatError, InputError, NothingUsable
@@ -61,7 +60,8 @@ def read_lines(path: Path, reading: Reading) -> Parsed:
 
 def _of_features(features: list[Json], document: Json, reading: Reading) -> Parsed:
     given = reading.names
-    if _only_points(features):
+    kinds = {(feature.get("geometry") or {}).get("type") for feature in features if isinstance(feature, dict)}
+    if kinds == {"Point"} and not any("temporalGeometry" in feature for feature in features):
         return _points(features, document, reading)
     lines: list[Json] = []
     times: list[Json] = []
@@ -71,8 +71,12 @@ def _of_features(features: list[Json], document: Json, reading: Reading) -> Pars
     for number, feature in enumerate(features):
         try:
             for line, line_times in _lines(feature, given.t):
+                if len(line_times) != len(line):
+                    # Times may be the fourth values of all points.
+                    whole = all(isinstance(point, list) and len(point) >= 4 for point in line)
+                    line_times = [point[3] if whole else None for point in line]
                 lines.append(line)
-                times.extend(line_times if len(line_times) == len(line) else _fourth(line))
+                times.extend(line_times)
                 owners.append(number)
         except (AttributeError, KeyError, TypeError):
             raise NothingUsable(_broken(number)) from None
@@ -97,19 +101,20 @@ def _of_features(features: list[Json], document: Json, reading: Reading) -> Pars
         {name: value for name, value in _about(feature).items() if name not in listed} for feature in features
     ]
     ids, extra, user = described([rows[owner] for owner in owners], given, "feature", (ID, "id"))
-    found = _times(times, reading)
-    t = found.seconds
+    # Any feature may have some times, so there are times in any case, perhaps all missing.
+    texts = pa.chunked_array([pa.array(list(map(text_of, times)), pa.string())])
+    found = read_times(texts, reading.timezone, month_first=reading.month_first)
     return Parsed(
         Trajectories(
             x,
             y,
             np.cumsum([0, *map(len, lines)]),
-            t=t,
+            t=found.seconds,
             ids=ids,
             crs=_crs(document),
             extra=extra,
             user=user,
-            timezone=None if t is None else reading.timezone,
+            timezone=reading.timezone,
             provenance=from_document(document.get(KEY)),
             trips=ragged.pieces(np.array(owners, dtype=np.int64)),
         ),
@@ -270,24 +275,6 @@ def _broken(number: int) -> str:
     return f"feature {number + 1}: a line needs coordinates [[x,y],[x,y],...]"
 
 
-def _fourth(line: list[Json]) -> list[Json]:
-    """Return the fourth value of every point of a line as its times, or no times if some point has none."""
-    if all(isinstance(point, list) and len(point) >= 4 for point in line):
-        return [point[3] for point in line]
-    return [None] * len(line)
-
-
-def _times(values: list[Json], reading: Reading) -> Times:
-    """Read times, each by itself. Any feature may have some, so there are times in any case, perhaps all missing."""
-    column = pa.chunked_array([pa.array(list(map(text_of, values)), pa.string())])
-    return read_times(column, reading.timezone, month_first=reading.month_first)
-
-
-def _only_points(features: list[Json]) -> bool:
-    kinds = {(feature.get("geometry") or {}).get("type") for feature in features if isinstance(feature, dict)}
-    return kinds == {"Point"} and not any("temporalGeometry" in feature for feature in features)
-
-
 def _points(features: list[Json], document: Json, reading: Reading) -> Parsed:
     """Read points with properties as a table."""
     try:
@@ -387,8 +374,7 @@ def read_area(path: str | Path) -> Area:
     if not source.is_file():
         raise InputError(f"there is no file {source}")
     try:
-        content = source.read_bytes()
-        document = json.loads(gzip.decompress(content) if source.suffix == ".gz" else content)
+        document = json.loads(read_bytes(source))
     except (ValueError, OSError) as error:
         raise FormatError(f"{source}: this is not GeoJSON: {error}") from None
     try:
