@@ -9,7 +9,7 @@ from pathlib import Path
 import mlcroissant
 import pytest
 
-from ldptrace.products.statement.croissant import croissant
+from ldptrace.products.statement.papers import croissant
 from ldptrace.products.statement.promise import Operator, Promise
 
 CC_BY = "https://spdx.org/licenses/CC-BY-4.0.html"

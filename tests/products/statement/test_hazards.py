@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ldptrace.products.statement.hazards import hazards
+from ldptrace.products.statement.papers import hazards
 from ldptrace.products.statement.promise import Operator, Promise
 
 
