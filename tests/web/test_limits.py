@@ -74,5 +74,5 @@ def test_bodies_that_arrive_in_part_stay_within_their_bound(parts: list[tuple[in
 
 @pytest.mark.parametrize("name", ["rate", "burst", "timeout"])
 def test_a_limit_that_is_no_number_is_refused_by_its_name(name: str) -> None:
-    with pytest.raises(InputError, match=f"--{name} must be a finite number, got nan"):
+    with pytest.raises(InputError, match=f"{name} must be a number, got 'nan'"):
         Settings(**{name: float("nan")})

@@ -3,66 +3,78 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ldptrace import plugins
-from ldptrace.cli.common import Progress, SeedOption, note
+from ldptrace.cli.common import Progress, note
+from ldptrace.cli.options import with_options
 from ldptrace.errors import InputError, LdptraceError
+from ldptrace.options import option, settle
 
 if TYPE_CHECKING:
     import numpy as np
 
     from ldptrace.generators.traffic import Traffic
 
-OutputOption = Annotated[
-    Path, typer.Option("-o", "--out", help="File for the trips; its extension decides the format.")
-]
-CountOption = Annotated[int, typer.Option("--count", "-n", min=0, help="Number of trips.")]
-PresetOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Data set of the LDPTrace paper: oldenburg or porto; with generate campus, only campus. The generated "
-        "trips have about the same length and time between points as the trips of this data set."
-    ),
-]
-IntervalOption = Annotated[float | None, typer.Option(help="Seconds between two points of a trip.")]
-NoiseOption = Annotated[float | None, typer.Option(help="Standard deviation of the GPS error, in metres.")]
-PictureOption = Annotated[
-    Path | None,
-    typer.Option(help="Also draw where the trips are dense, in this file (.png, .pdf or .svg)."),
-]
-
 RoadsOutOption = Annotated[
     Path | None, typer.Option(help="Also write the road network into this folder: nodes.csv and edges.csv.")
 ]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Making:
+    """What every generator is told: how many trips of which kind are drawn, and where they are written."""
+
+    output: Path = option(flags=("-o", "--out"), help="File for the trips; its extension decides the format.")
+    count: int = option(10_000, flags=("-n",), help="Number of trips.", least=0)
+    preset: str | None = option(
+        None,
+        help="Data set of the LDPTrace paper: oldenburg or porto; with generate campus, only campus. The generated "
+        "trips have about the same length and time between points as the trips of this data set.",
+    )
+    minutes: float | None = option(None, help="Mean duration of a trip, in minutes.")
+    interval: float | None = option(None, help="Seconds between two points of a trip.")
+    noise: float | None = option(None, help="Standard deviation of the GPS error, in metres.")
+    picture: Path | None = option(
+        None, help="Also draw where the trips are dense, in this file (.png, .pdf or .svg)."
+    )
+    seed: int | None = option(
+        None, help="Seed of the random numbers; equal seeds give equal results.", least=0
+    )
+
+    def __post_init__(self) -> None:
+        settle(self)
+
+    def settings(self, presets: dict[str, dict[str, Any]], **given: float | None) -> dict[str, Any]:
+        """Return the settings of the preset, replaced by those that are given."""
+        if self.preset is not None and self.preset not in presets:
+            raise InputError(f"there is no preset {self.preset!r} here; there are {', '.join(presets)}")
+        given = {"minutes": self.minutes, "interval": self.interval, "noise": self.noise} | given
+        chosen = {} if self.preset is None else presets[self.preset]
+        return {**chosen, **{name: value for name, value in given.items() if value is not None}}
+
+
+@with_options(making=Making)
 def city(
-    output: OutputOption,
-    trajectories: CountOption = 10_000,
-    preset: PresetOption = None,
+    making: Making,
     size: float | None = typer.Option(None, help="Length of a side of the city, in metres."),
-    minutes: float | None = typer.Option(None, help="Mean duration of a trip, in minutes."),
-    interval: IntervalOption = None,
-    noise: NoiseOption = None,
-    picture: PictureOption = None,
     roads_out: RoadsOutOption = None,
-    seed: SeedOption = None,
 ) -> None:
     """Generate trips by car in a generated city with main and side roads, a river, rush hours and GPS noise."""
     from ldptrace.generators import city_traffic
     from ldptrace.generators.cities import PRESETS
 
-    settings = settings_of(preset, PRESETS, size=size, minutes=minutes, interval=interval, noise=noise)
-    roads = _roads_writer(roads_out)
-    draw_trips(lambda rng: city_traffic(rng, **settings), trajectories, output, picture, seed, roads)
+    settings, roads = making.settings(PRESETS, size=size), _roads_writer(roads_out)
+    draw_trips(lambda rng: city_traffic(rng, **settings), making, roads)
 
 
+@with_options(making=Making)
 def network(
-    output: OutputOption,
+    making: Making,
     nodes: Path | None = typer.Option(
         None, help="Table of the nodes of the network, with the columns node_id, x and y (or lon and lat)."
     ),
@@ -73,14 +85,7 @@ def network(
         None,
         help="Road network to use instead of --nodes and --edges, in any format that `ldptrace roads` reads.",
     ),
-    trajectories: CountOption = 10_000,
-    preset: PresetOption = None,
-    minutes: float | None = typer.Option(None, help="Mean duration of a trip, in minutes."),
-    interval: IntervalOption = None,
-    noise: NoiseOption = None,
-    picture: PictureOption = None,
     roads_out: RoadsOutOption = None,
-    seed: SeedOption = None,
 ) -> None:
     """Generate trips by car on your own road network."""
     from ldptrace.generators import network_traffic
@@ -90,35 +95,14 @@ def network(
         raise InputError("give the road network either as --roads, or as --nodes and --edges")
     source = roads or nodes
     assert source is not None
-    settings = settings_of(preset, PRESETS, minutes=minutes, interval=interval, noise=noise)
+    settings, written = making.settings(PRESETS), _roads_writer(roads_out)
     settings.pop("size", None)
-    written = _roads_writer(roads_out)
-    draw_trips(
-        lambda rng: network_traffic(source, edges, rng, **settings),
-        trajectories,
-        output,
-        picture,
-        seed,
-        written,
-    )
-
-
-def settings_of(
-    name: str | None, presets: dict[str, dict[str, Any]], **given: float | None
-) -> dict[str, Any]:
-    """Return the settings of a preset, replaced by the given settings."""
-    if name is not None and name not in presets:
-        raise InputError(f"there is no preset {name!r} here; there are {', '.join(presets)}")
-    chosen = {} if name is None else presets[name]
-    return {**chosen, **{key: value for key, value in given.items() if value is not None}}
+    draw_trips(lambda rng: network_traffic(source, edges, rng, **settings), making, written)
 
 
 def draw_trips(
     build: Callable[[np.random.Generator], Any],
-    count: int,
-    output: Path,
-    picture: Path | None,
-    seed: int | None,
+    making: Making,
     beside: Callable[[Any], None] = lambda place: None,
 ) -> None:
     """Build a place, draw trips in it, and write them, with the files that `beside` writes about the place."""
@@ -129,10 +113,11 @@ def draw_trips(
     from ldptrace.io import write
     from ldptrace.io.formats import for_writing
 
+    output, count, picture = making.output, making.count, making.picture
     for_writing(output, None)
     if picture is not None:
         check_picture(picture, count)
-    world, day = np.random.default_rng(seed).spawn(2)
+    world, day = np.random.default_rng(making.seed).spawn(2)
     with Progress() as stages:
         with stages("lay out the place"):
             place = build(world)

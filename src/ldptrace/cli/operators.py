@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ldptrace.cli.common import Progress, note
+from ldptrace.cli.options import with_options
 from ldptrace.cli.serve import DatabaseOption, DataOption, database_of
 from ldptrace.errors import InputError, LdptraceError
+from ldptrace.server.terms import Publishing
 
 if TYPE_CHECKING:
     from ldptrace.server.registry import Campaign
@@ -135,18 +137,10 @@ def token(
 TRIPS = (".parquet", ".csv", ".geojson")
 
 
+@with_options(publishing=Publishing)
 def publish(
     name: NameArgument,
-    count: int = typer.Option(
-        0,
-        min=0,
-        max=10_000_000,
-        help="Number of synthetic trips; 0 means the number of devices with a trip inside the bounds, estimated from "
-        "the reports.",
-    ),
-    again: bool = typer.Option(
-        False, "--again", help="Publish the campaign again after an interrupted attempt."
-    ),
+    publishing: Publishing,
     address: str = typer.Option(
         "",
         help="Public address of the server, such as https://collect.example, which the metadata of the release name.",
@@ -156,11 +150,11 @@ def publish(
 ) -> None:
     """Make the release of a campaign: estimates, model, synthetic trips, and how well the model fits the reports."""
     from ldptrace.server import releases
-    from ldptrace.web.limits import check_address
+    from ldptrace.web.limits import checked_address
 
-    check_address(address)
+    checked_address(address)
     store = database_of(data, database)
-    begun = releases.begin(store, name, actor=actor(), again=again, count=count)
+    begun = releases.begin(store, name, actor=actor(), again=publishing.again, count=publishing.count)
     attempt = releases.Attempt(store, name, begun)
     try:
         with Progress() as stages, ExitStack() as running:
@@ -174,7 +168,7 @@ def publish(
                     running.close()
                     running.enter_context(stages(stage))
 
-            attempt.make(count, tell, address=address or None)
+            attempt.make(publishing.count, tell, address=address or None)
     except BaseException as error:
         attempt.fail(str(error) or type(error).__name__)
         raise

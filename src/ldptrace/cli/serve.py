@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ldptrace.cli.common import note
+from ldptrace.cli.options import with_options
 from ldptrace.core.extras import installing
 from ldptrace.errors import InputError
+from ldptrace.web.limits import Settings
 
 if TYPE_CHECKING:
     from ldptrace.server.storage import Database
@@ -37,18 +39,6 @@ HostOption = Annotated[
     ),
 ]
 PortOption = Annotated[int, typer.Option(min=0, max=65535, help="Network port of the server.")]
-RateOption = Annotated[
-    float,
-    typer.Option(
-        min=0, help="Requests per second that one network address may send in the long run; 0 means no limit."
-    ),
-]
-BurstOption = Annotated[
-    float, typer.Option(min=1, help="Number of requests that one network address may send at once.")
-]
-TimeoutOption = Annotated[
-    float, typer.Option(min=0.1, help="Number of seconds within which a whole request must arrive.")
-]
 ProxyOption = Annotated[
     str,
     typer.Option(
@@ -93,22 +83,15 @@ def missing(error: ImportError) -> InputError:
     )
 
 
+@with_options(settings=Settings)
 def serve(
+    *,
     data: DataOption = None,
     database: DatabaseOption = None,
     host: HostOption = "127.0.0.1",
     port: PortOption = 8000,
-    max_body: int = typer.Option(4 << 20, min=1, help="Largest allowed body of a request, in bytes."),
-    rate: RateOption = 50.0,
-    burst: BurstOption = 500.0,
-    timeout: TimeoutOption = 20.0,
+    settings: Settings,
     trust_proxy: ProxyOption = "127.0.0.1",
-    public: str = typer.Option(
-        "",
-        "--address",
-        help="Public address of the server, such as https://collect.example, which releases name; by default the "
-        "address at which the server listens.",
-    ),
     trial_clock: ClockOption = None,
 ) -> None:
     """Run the curator's server for devices, contributors and operators.
@@ -118,17 +101,13 @@ def serve(
     store = database_of(data, database, new=True)
     try:
         from ldptrace.server.app import create_app
-        from ldptrace.web.limits import Settings
         from ldptrace.web.run import address, listen
         from ldptrace.web.run import serve as run
     except ImportError as error:
         raise missing(error) from None
     clock = clock_of(trial_clock)
-    settings = Settings(
-        max_body=max_body, rate=rate, burst=burst, timeout=timeout, address=public, clock=clock
-    )
     with listen(host, port) as listening:
         url = settings.address or address(listening)
-        settings = replace(settings, address=url)
+        settings = replace(settings, address=url, clock=clock)
         note(f"operators: {url}/operate   contributors: {url}/c/NAME")
         run(create_app(store, settings), listening, settings, trust_proxy)

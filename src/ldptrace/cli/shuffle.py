@@ -5,24 +5,17 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ldptrace.cli.common import note, read_document, was_typed
-from ldptrace.cli.serve import (
-    BurstOption,
-    ClockOption,
-    HostOption,
-    PortOption,
-    ProxyOption,
-    RateOption,
-    TimeoutOption,
-    clock_of,
-    missing,
-)
+from ldptrace.cli.options import with_options
+from ldptrace.cli.serve import ClockOption, HostOption, PortOption, ProxyOption, clock_of, missing
 from ldptrace.errors import InputError
+from ldptrace.web.limits import Settings
 
 if TYPE_CHECKING:
     from ldptrace.protocol.plan import Plan
@@ -52,14 +45,15 @@ def store_of(
     return Store(data, clock, witness)
 
 
+# A device sends few reports, and a shuffler serves nobody else.
+@with_options(settings=Settings, only=("rate", "burst", "timeout"), defaults={"rate": 5.0, "burst": 50.0})
 def run(
+    *,
     context: typer.Context,
     data: FolderOption = FOLDER,
     host: HostOption = "127.0.0.1",
     port: PortOption = 8001,
-    rate: RateOption = 5.0,
-    burst: BurstOption = 50.0,
-    timeout: TimeoutOption = 20.0,
+    settings: Settings,
     trust_proxy: ProxyOption = "127.0.0.1",
     trial_clock: ClockOption = None,
     witness: Annotated[
@@ -83,10 +77,9 @@ def run(
     clock = clock_of(trial_clock)
     store = store_of(data, new=True, clock=clock, witness=witness)
     from ldptrace.shuffler.app import create_app
-    from ldptrace.web.limits import Settings
     from ldptrace.web.run import address, listen, serve
 
-    settings = Settings(rate=rate, burst=burst, timeout=timeout, clock=clock)
+    settings = replace(settings, clock=clock)
     with listen(host, port) as listening:
         note(f"devices send to {address(listening)}; plans: {len(store.plans())}")
         serve(create_app(store, settings), listening, settings, trust_proxy)

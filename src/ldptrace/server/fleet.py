@@ -29,6 +29,7 @@ from ldptrace.errors import InputError, LdptraceError
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import ADMISSION
 
+Headers = tuple[tuple[str, str], ...]
 # Seconds until a connection, or an answer, is given up.
 PATIENCE = 30.0
 
@@ -78,9 +79,7 @@ class Connection:
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
 
-    async def request(
-        self, method: str, path: str, body: bytes = b"", headers: tuple[tuple[str, str], ...] = ()
-    ) -> Answer:
+    async def request(self, method: str, path: str, body: bytes = b"", headers: Headers = ()) -> Answer:
         """Send a request and read its answer; any fault ends the connection."""
         try:
             async with asyncio.timeout(PATIENCE):
@@ -93,7 +92,7 @@ class Connection:
             raise ConnectionEnded(str(error) or type(error).__name__) from None
 
     async def send_and_leave(
-        self, method: str, path: str, body: bytes, headers: tuple[tuple[str, str], ...], part: float
+        self, method: str, path: str, body: bytes, headers: Headers, part: float
     ) -> None:
         """Send this part of a request, then end the connection without reading the answer."""
         try:
@@ -120,7 +119,7 @@ class Connection:
             )
         return self._reader, self._writer
 
-    def _head(self, method: str, path: str, size: int, headers: tuple[tuple[str, str], ...]) -> bytes:
+    def _head(self, method: str, path: str, size: int, headers: Headers) -> bytes:
         lines = [
             f"{method} {self._target.prefix}{path} HTTP/1.1",
             f"Host: {self._target.host}:{self._target.port}",
@@ -196,9 +195,7 @@ class Playing:
     sheets: Sequence[Sequence[str]] | None = None
     progress: Callable[[Outcome], None] | None = None
 
-    def admission(
-        self, device: int, answer: int = 0, window: int | None = None
-    ) -> tuple[tuple[str, str], ...]:
+    def admission(self, device: int, answer: int = 0, window: int | None = None) -> Headers:
         """Return the header with the admission code of one answer. Two answers of a device have different codes. A
         shuffler's code for a time window begins with the number of the window."""
         if self.sheets is None:
@@ -309,7 +306,7 @@ class Fleet:
         self,
         connection: Connection,
         report: bytes,
-        admission: tuple[tuple[str, str], ...],
+        admission: Headers,
         outcome: Outcome,
         window: int | None = None,
     ) -> bool:
@@ -348,9 +345,7 @@ class Fleet:
             await self._besides(connection, path, report, headers)
         return True
 
-    async def _besides(
-        self, connection: Connection, path: str, body: bytes, headers: tuple[tuple[str, str], ...]
-    ) -> None:
+    async def _besides(self, connection: Connection, path: str, body: bytes, headers: Headers) -> None:
         """Send something whose answer does not matter."""
         try:
             await connection.request("POST", path, body, headers)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, TypedDict
+from functools import partial
+from typing import Annotated, Any, Literal, TypedDict, TypeVar
 
 from starlette.responses import Response, StreamingResponse
 
@@ -21,12 +22,13 @@ from ldptrace.server.registry import all_campaigns, audit_log, find
 from ldptrace.server.state import State
 from ldptrace.server.storage import Session
 from ldptrace.server.tallies import tally_of
-from ldptrace.server.terms import Terms
+from ldptrace.server.terms import Publishing, Terms
 from ldptrace.server.tokens import EVERY
 from ldptrace.server.views import Estimated, Overview
 from ldptrace.web.answers import TALLY_TYPE, JsonAnswer, read_body
 from ldptrace.web.problems import Refused, ServerProblem, not_found
 
+T = TypeVar("T")
 # Campaigns in one answer; the rest follow after the last of them.
 LISTED = 100
 # Entries of the log in one answer.
@@ -112,23 +114,6 @@ class NewCampaign(NewPlan):
     terms: Terms = field(default_factory=Terms)
 
 
-@dataclass(frozen=True)
-class Publishing:
-    """How a release is made."""
-
-    count: int = option(
-        0,
-        help=f"Number of synthetic trips, at most {releases.MAX_COUNT:,}; 0 makes the estimated number of devices with "
-        "a trip.",
-        least=0,
-        below=releases.MAX_COUNT + 1,
-    )
-    again: bool = option(False, help="Replace a release that was interrupted.")
-
-    def __post_init__(self) -> None:
-        settle(self)
-
-
 @operation("GET", BASE, scope=ANY, parameters=(AFTER,))
 async def operator_campaigns(call: Call) -> SeenCampaigns:
     """List the campaigns that the token can see."""
@@ -183,25 +168,22 @@ async def operator_campaign(call: Call) -> Overview:
 )
 async def delete_campaign(call: Call) -> Response:
     """Delete a campaign that is not open."""
-    await call.state.call(lambda: campaigns.delete(call.state.database, call.name, actor=call.token.actor))
+    await _done(call, campaigns.delete)
     return Response(status_code=204)
 
 
 @operation("POST", f"{ONE}/open", scope="manage", problems=STATES)
 async def open_round(call: Call) -> Overview:
     """Open the next round."""
-    return await _shown(
-        call, lambda: campaigns.open_round(call.state.database, call.name, actor=call.token.actor)
-    )
+    await _done(call, campaigns.open_round)
+    return await operator_campaign.handler(call)
 
 
 @operation("POST", f"{ONE}/close", scope="manage", problems=STATES)
 async def close_round(call: Call) -> Overview:
     """Close the open round, or begin no further time window."""
-    state = call.state
-    return await _shown(
-        call, lambda: standing.close(state.database, call.name, actor=call.token.actor, now=state.clock())
-    )
+    await _done(call, standing.close, now=call.state.clock())
+    return await operator_campaign.handler(call)
 
 
 @operation("POST", f"{ONE}/plan", scope="manage", takes=NewPlan, problems=(*STATES, *PLANS))
@@ -210,13 +192,9 @@ async def change_plan(call: Call) -> Overview:
 
     Time windows of the old plan that have begun are counted until their time is over.
     """
-    state = call.state
-
-    def change() -> None:
-        plan = call.body.chosen()
-        standing.change_plan(state.database, call.name, plan, actor=call.token.actor, now=state.clock())
-
-    return await _shown(call, change)
+    plan = await call.state.call(call.body.chosen)
+    await _done(call, standing.change_plan, plan=plan, now=call.state.clock())
+    return await operator_campaign.handler(call)
 
 
 @operation("POST", f"{ONE}/publish", scope="manage", takes=Publishing, status=202, problems=STATES)
@@ -225,13 +203,10 @@ async def publish(call: Call) -> Overview:
 
     The field `release` of the answer shows the progress of the release.
     """
-    state, count, again = call.state, call.body.count, call.body.again
-
-    def begin() -> str:
-        return releases.begin(state.database, call.name, actor=call.token.actor, again=again, count=count)
-
-    state.start_release(call.name, await state.call(begin), count)
-    return await _shown(call)
+    count = call.body.count
+    attempt = await _done(call, releases.begin, again=call.body.again, count=count)
+    call.state.start_release(call.name, attempt, count)
+    return await operator_campaign.handler(call)
 
 
 @operation(
@@ -316,9 +291,8 @@ async def roads(call: Call) -> Response:
     """Store a file of the road network of the campaign."""
     state, file = call.state, call.request.path_params["file"]
     body = await read_body(call.request, state.settings.max_upload, 600.0, state.uploading)
-    await state.upload(
-        lambda: releases.keep_roads(state.database, call.name, {file: body}, actor=call.token.actor)
-    )
+    actor = call.token.actor
+    await state.upload(partial(releases.keep_roads, state.database, call.name, {file: body}, actor=actor))
     return Response(status_code=204)
 
 
@@ -329,8 +303,7 @@ async def audit(call: Call) -> Log:
     return {"entries": found[-ENTRIES:], "more": len(found) > ENTRIES}
 
 
-async def _shown(call: Call, work: Callable[[], object] | None = None) -> Overview:
-    """Do the work, and return the campaign after it."""
-    if work is not None:
-        await call.state.call(work)
-    return await call.state.read(lambda session: views.overview(session, find(session, call.name)))
+async def _done(call: Call, work: Callable[..., T], **given: Any) -> T:
+    """Do the work on the campaign in the name of the token's holder."""
+    doing = partial(work, call.state.database, call.name, actor=call.token.actor)
+    return await call.state.call(partial(doing, **given))

@@ -92,7 +92,6 @@ def beating(beat: Callable[[], None], every: float = EVERY) -> Iterator[None]:
         thread.join()
 
 
-MAX_COUNT = 10_000_000
 # Bytes of all files of a road network.
 MAX_ROADS = 256 << 20
 PART = 1 << 20

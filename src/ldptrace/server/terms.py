@@ -15,6 +15,7 @@ from ldptrace.web.clock import moment
 # Characters of a line and of a longer text.
 LINE, TEXT = 200, 20_000
 MOST_REPORTS = 2**53
+MOST_TRIPS = 10_000_000
 
 
 def _line(what: str, value: str) -> str:
@@ -113,6 +114,23 @@ class Numbers:
                 f"the smallest number of reports must be from 1 to the largest, {self.max_reports:,}, "
                 f"got {self.min_reports:,}"
             )
+
+
+@dataclass(frozen=True)
+class Publishing:
+    """How a release is made."""
+
+    count: int = option(
+        0,
+        help=f"Number of synthetic trips, at most {MOST_TRIPS:,}; 0 means the number of devices with a trip inside the "
+        "bounds, estimated from the reports.",
+        least=0,
+        below=MOST_TRIPS + 1,
+    )
+    again: bool = option(False, help="Publish the campaign again after an interrupted attempt.")
+
+    def __post_init__(self) -> None:
+        settle(self)
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,8 @@ class WithBody(Protocol):
 
 Given = TypeVar("Given", bound=WithBody)
 Got = TypeVar("Got")
+# Submissions, each with what its sender waits for.
+Group = list[tuple[Given, asyncio.Future[Got]]]
 
 
 class Intake(Generic[Given, Got]):
@@ -47,7 +49,7 @@ class Intake(Generic[Given, Got]):
     ) -> None:
         self._store = store
         self._observe = observe
-        self._queues: dict[str, list[tuple[Given, asyncio.Future[Got]]]] = {}
+        self._queues: dict[str, Group[Given, Got]] = {}
         self._bytes = 0
         self._wake = asyncio.Event()
         self._stopping = False
@@ -101,9 +103,7 @@ class Intake(Generic[Given, Got]):
             if self._stopping:
                 return
 
-    async def _run_group(
-        self, campaign: str, group: list[tuple[Given, asyncio.Future[Got]]], attempt: int = 0
-    ) -> None:
+    async def _run_group(self, campaign: str, group: Group[Given, Got], attempt: int = 0) -> None:
         submissions = [submission for submission, _ in group]
         started = time.monotonic()
         try:
@@ -120,9 +120,7 @@ class Intake(Generic[Given, Got]):
         if self._observe is not None:
             self._observe(campaign, results, time.monotonic() - started)
 
-    async def _failed(
-        self, campaign: str, group: list[tuple[Given, asyncio.Future[Got]]], attempt: int, error: Exception
-    ) -> None:
+    async def _failed(self, campaign: str, group: Group[Given, Got], attempt: int, error: Exception) -> None:
         """Try again later, beside the others; or each on its own, so that one cannot fail its neighbours; or give up.
 
         A commit whose outcome is unknown may have been kept. Then the ids are known the second time, and the
@@ -145,16 +143,12 @@ class Intake(Generic[Given, Got]):
         if not isinstance(error, Refused):
             log.error("reports of %s could not be stored: %s", campaign, error, exc_info=error)
 
-    async def _later(
-        self, campaign: str, group: list[tuple[Given, asyncio.Future[Got]]], attempt: int
-    ) -> None:
+    async def _later(self, campaign: str, group: Group[Given, Got], attempt: int) -> None:
         await asyncio.sleep(PAUSES[attempt])
         await self._run_group(campaign, group, attempt + 1)
 
 
-def _first(
-    queue: list[tuple[Given, asyncio.Future[Got]]], most: int
-) -> list[tuple[Given, asyncio.Future[Got]]]:
+def _first(queue: Group[Given, Got], most: int) -> Group[Given, Got]:
     """Take submissions from the front of the queue, at least one, up to this number of bytes."""
     total = 0
     for count, (submission, _) in enumerate(queue):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import math
 import threading
 import time
 from collections import OrderedDict
@@ -11,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ldptrace.errors import InputError
+from ldptrace.options import option, settle
 
 # Addresses that are remembered; the one that was quiet for longest is forgotten first.
 ADDRESSES = 100_000
@@ -24,40 +24,49 @@ FREE = 16 << 10
 MAX_UPLOAD = 256 << 20
 
 
+def checked_address(address: str) -> str:
+    """Return the public address of a server, which is one of the web, or empty.
+
+    >>> checked_address("https://collect.example/trips")
+    'https://collect.example/trips'
+    """
+    if address and not (
+        address.startswith(("https://", "http://")) and address.isascii() and address.isprintable()
+    ):
+        raise InputError(f"--address begins with https:// or http://, got {address[:80]!r}")
+    return address
+
+
 @dataclass(frozen=True)
 class Settings:
     """The settings of the server."""
 
-    max_body: int = 4 << 20
+    max_body: int = option(4 << 20, help="Largest allowed body of a request, in bytes.", least=1)
     max_upload: int = MAX_UPLOAD
-    # Requests per second and address, and how many may come at once. 0: no limit.
-    rate: float = 50.0
-    burst: float = 500.0
-    # Seconds within which a request must arrive.
-    timeout: float = 20.0
-    # The public address of the server, which releases name.
-    address: str = ""
+    rate: float = option(
+        50.0,
+        help="Requests per second that one network address may send in the long run; 0 means no limit.",
+        least=0,
+    )
+    burst: float = option(
+        500.0, help="Number of requests that one network address may send at once.", least=1
+    )
+    timeout: float = option(
+        20.0, help="Number of seconds within which a whole request must arrive.", least=0.1
+    )
+    address: str = option(
+        "",
+        help="Public address of the server, such as https://collect.example, which releases name; by default the "
+        "address at which the server listens.",
+        check=checked_address,
+    )
     # What opens and closes campaigns and windows; a trial may have a quicker one.
     clock: Callable[[], float] = time.time
     # Set when the server is told to stop: streams, which never end by themselves, end then.
     stopping: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
-        for name in ("rate", "burst", "timeout"):
-            if not math.isfinite(value := getattr(self, name)):
-                raise InputError(f"--{name} must be a finite number, got {value}")
-        check_address(self.address)
-
-
-def check_address(address: str) -> None:
-    """Raise an error unless the public address of a server is one of the web, or empty.
-
-    >>> check_address("https://collect.example/trips")
-    """
-    if address and not (
-        address.startswith(("https://", "http://")) and address.isascii() and address.isprintable()
-    ):
-        raise InputError(f"--address begins with https:// or http://, got {address[:80]!r}")
+        settle(self)
 
 
 class Arriving:

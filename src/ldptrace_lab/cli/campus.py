@@ -7,17 +7,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ldptrace.cli.common import SeedOption, note
-from ldptrace.cli.generate import (
-    CountOption,
-    IntervalOption,
-    NoiseOption,
-    OutputOption,
-    PictureOption,
-    PresetOption,
-    draw_trips,
-    settings_of,
-)
+from ldptrace.cli.common import note
+from ldptrace.cli.generate import Making, draw_trips
+from ldptrace.cli.options import with_options
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,13 +17,12 @@ if TYPE_CHECKING:
     from ldptrace_lab.campus import Walks
 
 
+@with_options(making=Making, without=("minutes",))
 def campus(
-    output: OutputOption,
+    making: Making,
     buildings: Path | None = typer.Option(
         None, help="File of buildings, as GeoJSON or as a table; by default a campus is generated."
     ),
-    trajectories: CountOption = 10_000,
-    preset: PresetOption = None,
     pois: Path | None = typer.Option(
         None, help="Also write a table of the places (buildings) to this file (.csv)."
     ),
@@ -41,17 +32,13 @@ def campus(
     minutes: float | None = typer.Option(
         None, help="Mean time to walk from one building to the next, in minutes."
     ),
-    interval: IntervalOption = None,
-    noise: NoiseOption = None,
-    picture: PictureOption = None,
-    seed: SeedOption = None,
 ) -> None:
     """Generate walks between the buildings of a campus. Each walk connects the buildings that one person visits."""
     from ldptrace.core.atomic import atomic_path
     from ldptrace.io.formats import for_writing
     from ldptrace_lab.campus import PRESETS, campus_walks
 
-    settings = settings_of(preset, PRESETS, minutes=minutes, interval=interval, noise=noise)
+    settings = making.settings(PRESETS, minutes=minutes)
 
     def build(rng: np.random.Generator) -> Walks:
         return campus_walks(rng, buildings=buildings, visits=visits, **settings)
@@ -61,6 +48,6 @@ def campus(
             with atomic_path(pois) as temporary:
                 place.pois.to_csv(temporary)
 
-    draw_trips(build, trajectories, output, picture, seed, write)
-    if for_writing(output, None).name != "parquet":
+    draw_trips(build, making, write)
+    if for_writing(making.output, None).name != "parquet":
         note("the visits (columns poi and poi_t) need Parquet; this file has the points only")
