@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from collections import Counter
@@ -147,24 +148,36 @@ def drawing(document: dict[str, Any]) -> str:
     """The figure of an experiment."""
     from ldptrace_lab.reproduce.experiments import EXPERIMENTS
     from ldptrace_lab.reproduce.figures import draw
-    from ldptrace_lab.reproduce.results import from_plain
 
-    return draw(EXPERIMENTS[document["name"]], from_plain(document["rows"]), document["marks"])
+    return draw(EXPERIMENTS[document["name"]], _rows(document), document["marks"])
+
+
+def _rows(document: dict[str, Any]) -> list[Any]:
+    """The rows of an experiment. What is undefined is null in its document."""
+    from ldptrace_lab.reproduce.results import Row
+
+    rows = document["rows"]
+    return [Row(**row | {"mean": math.nan if row["mean"] is None else row["mean"]}) for row in rows]
 
 
 def experiment(name: str) -> str:
     """An experiment as a part of a page: what it asks, what came out, figure and numbers."""
     from ldptrace_lab.reproduce.experiments import EXPERIMENTS
-    from ldptrace_lab.reproduce.results import from_plain
-    from ldptrace_lab.reproduce.tables import markdown, side_by_side
+    from ldptrace_lab.reproduce.tables import side_by_side
 
     document = results()[name]
-    table = markdown(side_by_side(EXPERIMENTS[name], from_plain(document["rows"])))
+    table = side_by_side(EXPERIMENTS[name], _rows(document))
+    axis = [table.axis] if table.axis else []
+    lines = [["data", *axis, "metric", *table.columns]]
+    lines.append(["---"] * (2 + len(axis)) + ["---:"] * len(table.columns))
+    for line in table.lines:
+        values = [f"**{entry.text}**" if entry.best else entry.text for entry in line.entries]
+        lines.append([line.data, *([line.place] if axis else []), line.metric, *values])
     parts = [
         f"*{document['source']}.* {document['question']}",
         "\n".join(f"- {sentence}" for sentence in document["remarks"]),
         f"![{document['title']}](experiments/{name}.svg)",
-        '??? abstract "Numbers"\n\n' + "\n".join(f"    {line}" for line in table.splitlines()),
+        '??? abstract "Numbers"\n\n' + "\n".join(f"    | {' | '.join(line)} |" for line in lines),
     ]
     return "\n\n".join(part for part in parts if part)
 

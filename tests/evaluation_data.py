@@ -10,6 +10,7 @@ import numpy as np
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation import Scorecard, evaluate
 from ldptrace.evaluation.queries import SquareQueries
+from ldptrace.evaluation.summary import Summary
 from ldptrace.roads.network import RoadNetwork
 
 # A chessboard of streets: junctions on a side, metres between them, and its bounds.
@@ -105,3 +106,8 @@ def points_in(queries: SquareQueries, x: np.ndarray, y: np.ndarray) -> np.ndarra
             )
         ]
     )
+
+
+def column(summary: Summary, name: str) -> np.ndarray:
+    """The lengths or diameters of all trajectories of a set."""
+    return np.concatenate(summary.parts.add_up(lambda part, _: [getattr(part, name)], []))

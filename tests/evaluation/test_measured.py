@@ -65,7 +65,7 @@ def test_an_area_that_is_given_is_taken() -> None:
 def census(trajectories: Trajectories, area: Grid | None = AREA, outside: Outside = "cut") -> Census:
     """Of two blocks."""
     one, other = (
-        Census.of(part, area, trajectories.crs, outside) for part in (trajectories[:1], trajectories[1:])
+        Census.of(area, trajectories.crs, outside, part) for part in (trajectories[:1], trajectories[1:])
     )
     return one + other
 

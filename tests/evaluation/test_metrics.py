@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation_data import densified, drifting_walks, points_in
+from evaluation_data import column, densified, drifting_walks, points_in
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import place
 from ldptrace.core.trajectories import Trajectories
@@ -168,8 +168,8 @@ def test_length_and_diameter_error_of_disjoint_sets() -> None:
 
 def test_a_length_is_not_a_diameter() -> None:
     there_and_back = compare(tiny([(0, 0), (2, 0), (0, 0)]), tiny([(0, 0), (2, 0)]))
-    assert there_and_back.real.lengths.tolist() == [4.0]
-    assert there_and_back.real.diameters.tolist() == [2.0]
+    assert column(there_and_back.real, "lengths").tolist() == [4.0]
+    assert column(there_and_back.real, "diameters").tolist() == [2.0]
 
 
 def test_pattern_metrics_of_two_lines() -> None:
@@ -297,9 +297,9 @@ def test_the_bootstrap_is_a_sample_of_the_real_set() -> None:
     reference = Reference.of(drifting_walks(400, 1), Grid((0, 0, 10, 10), 6), np.random.default_rng(1))
     pair = reference.bootstrap(250, np.random.default_rng(2))
     assert len(pair.synthetic) == 250
-    assert set(pair.synthetic.lengths) < set(reference.real.lengths)
+    assert set(column(pair.synthetic, "lengths")) < set(column(reference.real, "lengths"))
     # With replacement: of 250 draws from 400 about 64 meet somebody again; below 30 with a probability under 1e-6.
-    assert len(set(pair.synthetic.lengths)) <= 220
+    assert len(set(column(pair.synthetic, "lengths"))) <= 220
     assert pair.answers.max() <= pair.synthetic.visits.sum()
 
 

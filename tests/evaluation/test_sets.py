@@ -7,7 +7,7 @@ import pytest
 from evaluation_data import drifting_walks
 from ldptrace.errors import InputError
 from ldptrace.evaluation import evaluate
-from ldptrace.evaluation.sets import Place, Sets, set_names
+from ldptrace.evaluation.sets import Sets, set_names
 
 SQUARE = (0.0, 0.0, 10.0, 10.0)
 
@@ -34,9 +34,9 @@ def test_options_that_cannot_be_are_refused_in_one_sentence(options: dict[str, A
 
 def test_sets_share_an_area_and_count_what_they_have() -> None:
     real, other = drifting_walks(30, 1), drifting_walks(20, 2)
-    sets = Sets.of(real, [other], ["ours"], Place(4, SQUARE))
+    sets = Sets.of(real, [other], ["ours"], 4, SQUARE)
     assert sets.area.n == 4
     assert [sets.size(number) for number in range(2)] == [30, 20]
     assert sets.names == ["the real set", "the synthetic set ours"]
     with pytest.raises(InputError, match="no synthetic set"):
-        Sets.of(real, [], [], Place(4, SQUARE))
+        Sets.of(real, [], [], 4, SQUARE)

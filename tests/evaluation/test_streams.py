@@ -82,8 +82,8 @@ def test_trips_that_begin_in_the_warm_up_are_not_of_the_history() -> None:
 
 
 def test_large_tables_are_counted_as_small_ones() -> None:
-    tick, item, weight = np.array([3, 3, 0]), np.array([1 << 30, 1 << 30, 5]), np.array([1.0, 2.0, 1.0])
-    found = Counts.of(1 << 31, tick, item, weight)
+    keys, weight = np.array([3, 3, 0]) * (1 << 31) + [1 << 30, 1 << 30, 5], np.array([1.0, 2.0, 1.0])
+    found = Counts.of(1 << 31, keys, weight)
     assert found.keys.tolist() == [5, 3 * (1 << 31) + (1 << 30)]
     assert found.values.tolist() == [1.0, 3.0]
     items, counts = found.between(1, 4)

@@ -11,8 +11,7 @@ from ldptrace.pages.drawings import (
     WIDTH,
     Frame,
     density_map,
-    difference_map,
-    flow_difference,
+    flow_gaps,
     flow_map,
     pattern_path,
     scale_bar,
@@ -49,7 +48,7 @@ def test_colour_grows_with_the_root_of_the_share() -> None:
 
 
 def test_more_and_less_have_their_own_colours() -> None:
-    picture = difference_map([0.1, -0.025, 0, 0], SQUARE, 0.1)
+    picture = density_map([0.1, -0.025, 0, 0], SQUARE, 0.1, signed=True)
     (more,), (less,) = shapes(picture, "rect", "more"), shapes(picture, "rect", "less")
     assert (more.get("fill-opacity"), less.get("fill-opacity")) == ("1.000", "0.500")
     assert less[0].text == "-2.50 points"
@@ -71,7 +70,8 @@ def test_only_the_strongest_arrows_are_drawn() -> None:
     assert len(shapes(flow_map(faint, 2, SQUARE, 1.0), "polygon", "heat")) == 1
     many = [(block, block + 1, 1.0) for block in range(20 * 20 - 1)]
     assert len(shapes(flow_map(many, 20, SQUARE, 1.0), "polygon", "heat")) == ARROWS
-    picture = flow_difference([(0, 1, 0.5)], [(1, 0, 0.5)], 2, SQUARE, 0.5)
+    gaps = flow_gaps([(0, 1, 0.5)], [(1, 0, 0.5)])
+    picture = flow_map(gaps, 2, SQUARE, 0.5, signed=True)
     assert len(shapes(picture, "polygon", "less")) == len(shapes(picture, "polygon", "more")) == 1
 
 

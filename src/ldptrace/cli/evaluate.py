@@ -128,7 +128,7 @@ def attack(
     For comparison, the command runs the same attacks on the real trips themselves and on random walks.
     """
     from ldptrace.evaluation import resilience
-    from ldptrace.evaluation.results import attack_table, attacks_document
+    from ldptrace.evaluation.scorecard import attack_table, attacks_document
     from ldptrace.evaluation.texts import json_text
     from ldptrace.pages import attack_page
 

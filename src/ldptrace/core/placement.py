@@ -48,7 +48,7 @@ def place(
     """
     style_of({"placement": style}, style)
     sources = rng.spawn(len(chunks(len(paths)))) if isinstance(rng, np.random.Generator) else rng
-    cells, offsets = _one_per_point(paths)
+    cells, offsets = cells_of_points(paths)
     i, j = np.divmod(cells, paths.grid.n)
     (ox, oy), (sx, sy) = paths.grid.origin, paths.grid.step
     x, y = np.empty(len(cells)), np.empty(len(cells))
@@ -114,8 +114,8 @@ def running(steps: Floats, offsets: Ints) -> Floats:
     return sums
 
 
-def _one_per_point(paths: CellPaths) -> tuple[Ints32, Ints]:
-    """Return the cell of every point, and the offsets of trajectories."""
+def cells_of_points(paths: CellPaths) -> tuple[Ints32, Ints]:
+    """Return the cell of every point, and the offsets of trajectories: a point per cell, or two for a single cell."""
     sizes = np.where(paths.sizes == 1, 2, paths.sizes)
     offsets = ragged.offsets_of(sizes)
     within = ragged.places(offsets)

@@ -268,13 +268,11 @@ def _pairs(real: ArrayLike, synthetic: ArrayLike) -> tuple[int, int, int, int, i
     order = np.lexsort((second, first))
     discordant = int(_inversions(second[order].astype(np.int64)))
     both = first * (second.max() + 1 if len(second) else 1) + second
-    ties = (_tied(labels) for labels in (first, second, both))
+    ties = []
+    for labels in (first, second, both):
+        counts = np.unique(labels, return_counts=True)[1]
+        ties.append(int(np.sum(counts * (counts - 1) // 2)))
     return len(first) * (len(first) - 1) // 2, discordant, *ties  # type: ignore[return-value]
-
-
-def _tied(labels: Ints) -> int:
-    counts = np.unique(labels, return_counts=True)[1]
-    return int(np.sum(counts * (counts - 1) // 2))
 
 
 @kernel

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from ldptrace.core.reading import CUT, Outside
 from ldptrace.core.stages import Stages
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Crowd
-from ldptrace.errors import InputError
+from ldptrace.errors import DataWarning, InputError, PrivacyWarning
 from ldptrace.evaluation.attacks import Outlier, Reidentification, uniform_walks
 from ldptrace.evaluation.controls import (
     CONTROLS,
@@ -38,20 +39,21 @@ from ldptrace.evaluation.figures import (
 )
 from ldptrace.evaluation.measured import Measured, clock_of, real_remarks, sampled, set_remarks, timed_walks
 from ldptrace.evaluation.metrics import Value
-from ldptrace.evaluation.peers import central_peers
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error
-from ldptrace.evaluation.results import Attack, SetResult
-from ldptrace.evaluation.scorecard import Scorecard
-from ldptrace.evaluation.sets import SAMPLE, Place, Sets, one_for_each, set_names
+from ldptrace.evaluation.scorecard import Attack, Scorecard, SetResult
+from ldptrace.evaluation.sets import SAMPLE, Sets, one_for_each, set_names
 from ldptrace.evaluation.settings import GRID, Judging, Settings
 from ldptrace.evaluation.stream_metrics import StreamReference
 from ldptrace.evaluation.streets import StreetMap
 from ldptrace.evaluation.summary import Summary
 from ldptrace.evaluation.values import References
 from ldptrace.io.files import trajectories_of
+from ldptrace.methods import method
 from ldptrace.protocol.grid import Bounds, Grid
+from ldptrace.protocol.words import CENTRAL
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.readers import read_roads
+from ldptrace.synthesis import synthesize
 
 REPEAT = 3
 # Trajectories of a set that are read one by one for drawing alone, about.
@@ -136,8 +138,8 @@ def evaluate(
     rng = np.random.default_rng(seed)
     with stages("prepare"):
         network = roads if roads is None or isinstance(roads, RoadNetwork) else read_network(roads)
-        place = Place(grid, bounds, outside, timezone, None if network is None else network.crs)
-        sets = Sets.of(real, synthetic, labels, place)
+        stated_crs = None if network is None else network.crs
+        sets = Sets.of(real, synthetic, labels, grid, bounds, outside, timezone, stated_crs)
         streets = None if network is None else Streets.of(usable_roads(network, sets.area, sets.crs))
     with stages("summarise"):
         index = None if streets is None else streets.index
@@ -176,6 +178,48 @@ def evaluate(
     return replace(card, seed=seed, bounds_from=sets.origin, notes=(*said[0], *card.notes), stream=stream)
 
 
+def central_peers(
+    names: str,
+    real: Any,
+    promises: Sequence[Mapping[str, Any] | None],
+    bounds: Bounds | None,
+    seed: int | None,
+) -> dict[str, Trajectories]:
+    """Run methods with a trusted curator on the real set, and return their synthetic trips by name. `promises` are
+    those of the synthetic sets: the methods get the first epsilon that is stated.
+    """
+    wanted = list(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
+    recipes = [method(name) for name in wanted]
+    local = [recipe.name for recipe in recipes if CENTRAL not in (recipe.leaks or "")]
+    if local or not recipes:
+        raise InputError(
+            f"peers are methods with a trusted curator, such as adatrace,privtrace, got {', '.join(local) or names!r}"
+        )
+    stated = next((str(each["epsilon"]) for each in promises if each and each.get("epsilon")), None)
+    if stated is None:
+        raise InputError("peers need a synthetic set that states its epsilon")
+    if isinstance(real, Crowd):
+        raise InputError("peers need the real trips in memory: give more --memory, or omit --peers")
+    trips = trajectories_of(real)
+    found = {}
+    for name in wanted:
+        with warnings.catch_warnings():
+            # What the scorecard says of them: they saw every trip, and the bounds may be those of the real set.
+            for kind in (PrivacyWarning, DataWarning):
+                warnings.simplefilter("ignore", kind)
+            found[name] = synthesize(
+                trips,
+                float(stated),
+                bounds=bounds,
+                bounds_from_data=bounds is None,
+                method=name,
+                seed=seed,
+                unit="trip",
+                outside="clamp",
+            )
+    return found
+
+
 def resilience(
     real: Any,
     *synthetic: Any,
@@ -198,7 +242,7 @@ def resilience(
             f"sets are attacked one by one, so each has a name of its own, got {', '.join(labels)}"
         )
     with stages("prepare"):
-        sets = Sets.of(real, synthetic, labels, Place(grid, bounds, outside))
+        sets = Sets.of(real, synthetic, labels, grid, bounds, outside)
         chosen = [sets.sample(number, rng) for number in range(len(sets.crowds))]
         sizes = CellPaths.from_trajectories(chosen[0], sets.area).sizes
         walks = uniform_walks(sizes, sets.area, rng, crs=sets.crs)
@@ -406,9 +450,9 @@ def _query_curves(
 
 def _walk_sizes(real: Summary, rng: np.random.Generator) -> Ints:
     """Return the numbers of cells of real paths, or of a random sample of them."""
-    if len(real) <= WALKS:
-        return real.path_sizes
-    counts = rng.multinomial(WALKS, real.cell_lengths / real.cell_lengths.sum())
+    counts = real.cell_lengths
+    if len(real) > WALKS:
+        counts = rng.multinomial(WALKS, counts / counts.sum())
     return np.repeat(np.arange(len(counts)), counts)
 
 

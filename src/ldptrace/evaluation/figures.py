@@ -70,7 +70,7 @@ class Figures:
         return Figures(
             name,
             len(summary),
-            summary.points,
+            summary.tables.points,
             summary.tables.lengths.mean,
             summary.tables.diameters.mean,
             float(summary.density.sum() / max(summary.cell_lengths.sum(), 1)),

@@ -52,7 +52,7 @@ class Census:
     box: Bounds = (math.inf, math.inf, -math.inf, -math.inf)
 
     @staticmethod
-    def of(block: Trajectories, area: Grid | None, crs: str | None, outside: Outside) -> Census:
+    def of(area: Grid | None, crs: str | None, outside: Outside, block: Trajectories, _: int = 0) -> Census:
         """Count one block. Without an area, nothing is outside."""
         timed = len(block) if block.t is not None else 0
         if block.points == 0:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.paths import CellPaths
+from ldptrace.core.placement import cells_of_points
 from ldptrace.protocol.grid import Grid
 
 QUERIES = 200
@@ -109,9 +110,7 @@ def _between(sums: Floats, x: Floats, y: Floats) -> Floats:
 
 def resample(paths: CellPaths, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Draw one uniform point per cell of every path, or two points for a path of one cell, as in the reference code."""
-    repeats = np.ones(len(paths.cells), dtype=np.int64)
-    repeats[paths.offsets[:-1][paths.sizes == 1]] = 2
-    cells = np.repeat(paths.cells, repeats)
+    cells, _ = cells_of_points(paths)
     (ox, oy), (sx, sy) = paths.grid.origin, paths.grid.step
     i, j = np.divmod(cells, paths.grid.n)
     return ox + sx * (i + rng.random(len(cells))), oy + sy * (j + rng.random(len(cells)))

@@ -23,18 +23,6 @@ from ldptrace.protocol.grid import Bounds, Grid
 SAMPLE, SAMPLE_POINTS = 100_000, 4_000_000
 
 
-@dataclass(frozen=True)
-class Place:
-    """How sets are compared: grid, bounds, the policy for trips that leave the bounds, time zone and coordinate
-    system."""
-
-    grid: int | Grid = GRID
-    bounds: Bounds | None = None
-    outside: Outside = CUT
-    timezone: str | None = None
-    crs: str | None = None
-
-
 @dataclass(frozen=True, eq=False)
 class Sets:
     """The sets of an evaluation in one area and one coordinate system, the real set first. `notes` state what is
@@ -52,40 +40,51 @@ class Sets:
     notes: list[list[str]]
 
     @staticmethod
-    def of(real: Any, synthetic: Sequence[Any], names: Sequence[str], place: Place) -> Sets:
-        """Read all sets once, and the real set twice if the bounds are taken from it."""
+    def of(
+        real: Any,
+        synthetic: Sequence[Any],
+        names: Sequence[str],
+        grid: int | Grid = GRID,
+        bounds: Bounds | None = None,
+        outside: Outside = CUT,
+        timezone: str | None = None,
+        crs: str | None = None,
+    ) -> Sets:
+        """Read all sets once, and the real set twice if the bounds are taken from it. `crs` is that of a road network
+        that is to fit sets which state none.
+        """
         if not synthetic:
             raise InputError("there is no synthetic set to evaluate")
-        Reading(outside=place.outside, timezone=place.timezone)
+        Reading(outside=outside, timezone=timezone)
         crowds = [
             item if isinstance(item, Crowd) else Memory(trajectories_of(item)) for item in (real, *synthetic)
         ]
-        # The other sets, or the road network that is to fit them, may say what the coordinates are.
-        labelled = [crowd.crs for crowd in crowds] + [place.crs]
+        # The other sets may say what the coordinates are.
+        labelled = [*(crowd.crs for crowd in crowds), crs]
         crs = next((label for label in labelled if label is not None), None)
         titles = ["the real set", *(f"the synthetic set {name}" for name in names)]
         aligned = [align(crs, crowd.crs, title) for crowd, title in zip(crowds[1:], titles[1:], strict=True)]
         first = None
-        if place.bounds is None and not isinstance(place.grid, Grid):
-            first = crowds[0].add_up(partial(_census, None, crs, place.outside), Census())
-        area, origin = choose_area(first, place.grid, place.bounds)
+        if bounds is None and not isinstance(grid, Grid):
+            first = crowds[0].add_up(partial(Census.of, None, crs, outside), Census())
+        area, origin = choose_area(first, grid, bounds)
         census = [
             first
             if first is not None and crowd is crowds[0]
-            else crowd.add_up(partial(_census, area, crs, place.outside), Census())
+            else crowd.add_up(partial(Census.of, area, crs, outside), Census())
             for crowd in crowds
         ]
         notes = [
             [*before, *found.notes(area, title, crs)]
             for before, found, title in zip([[], *aligned], census, titles, strict=True)
         ]
-        zones = [place.timezone or crowd.timezone for crowd in crowds]
+        zones = [timezone or crowd.timezone for crowd in crowds]
         for said, own, title in zip(notes[1:], zones[1:], titles[1:], strict=True):
             if own is not None and zones[0] is not None and own != zones[0]:
                 said.append(
                     f"{title}: its hours are those of {own}, and the hours of the real set those of {zones[0]}"
                 )
-        return Sets(titles, crowds, census, area, origin, crs, zones, place.outside, notes)
+        return Sets(titles, crowds, census, area, origin, crs, zones, outside, notes)
 
     def size(self, number: int) -> int:
         """Return the number of trajectories of a set that are evaluated."""
@@ -139,7 +138,3 @@ def one_for_each(what: str, given: Any, count: int) -> list[Any]:
         shown = repr(given) if isinstance(given, str | Mapping) else f"{len(given)} entries"
         raise InputError(f"{what} is a list with one entry for each synthetic set ({count}), got {shown}")
     return list(given)
-
-
-def _census(area: Grid | None, crs: str | None, outside: Outside, block: Trajectories, _: int) -> Census:
-    return Census.of(block, area, crs, outside)

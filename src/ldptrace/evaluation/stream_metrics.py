@@ -110,17 +110,14 @@ def trip_error(pair: StreamPair) -> float:
 
 def length_error(pair: StreamPair) -> float:
     """Return the divergence of the travel distances in twenty buckets over the range of both streams."""
-    real, synthetic = (_lengths(side) for side in (pair.real, pair.synthetic))
-    every = np.concatenate((real, synthetic))
+    sides = []
+    for side in (pair.real, pair.synthetic):
+        lengths, weights = np.concatenate(side.lengths), np.concatenate(side.weights)
+        # Trips with fractional weights (the map alone) count once.
+        sides.append(np.repeat(lengths, weights.astype(np.int64)) if np.all(weights % 1 == 0) else lengths)
+    every = np.concatenate(sides)
     scale = Scale(float(every.min(initial=0.0)), float(every.max(initial=0.0)), np.empty(0))
-    return count_divergence(scale.reference(real), scale.reference(synthetic))
-
-
-def _lengths(side: StreamTables) -> Floats:
-    """Return the lengths of all trips, repeated by their weights; trips with fractional weights (the map alone) count
-    once."""
-    lengths, weights = np.concatenate(side.lengths), np.concatenate(side.weights)
-    return np.repeat(lengths, weights.astype(np.int64)) if np.all(weights % 1 == 0) else lengths
+    return count_divergence(*(scale.reference(side) for side in sides))
 
 
 def _over_time(real: Counts, synthetic: Counts, ticks: int) -> Floats:

@@ -90,8 +90,7 @@ class Counts:
     """Weighted counts of items by tick, without zeros, ordered by key = tick * base + item. Counts of blocks can be
     added.
 
-    >>> both = Counts.of(10, np.array([0, 1]), np.array([3, 4]), np.ones(2)) + Counts.of(
-    ...     10, np.array([1]), np.array([4]), np.ones(1))
+    >>> both = Counts.of(10, np.array([3, 14]), np.ones(2)) + Counts.of(10, np.array([14]), np.ones(1))
     >>> both.keys.tolist(), both.values.tolist()
     ([3, 14], [1.0, 2.0])
     """
@@ -101,15 +100,12 @@ class Counts:
     values: Floats
 
     @staticmethod
-    def of(base: int, tick: Ints, item: Ints, weight: Floats) -> Counts:
-        return Counts._summed(base, tick * base + item, weight)
-
-    @staticmethod
     def nothing(base: int) -> Counts:
         return Counts(base, np.empty(0, dtype=np.int64), np.empty(0))
 
     @staticmethod
-    def _summed(base: int, keys: Ints, weight: Floats) -> Counts:
+    def of(base: int, keys: Ints, weight: Floats) -> Counts:
+        """Add up the weights of equal keys."""
         if len(keys) and keys.max() < _DENSE:
             total = bins(keys, weight)
             found = np.flatnonzero(total)
@@ -119,7 +115,7 @@ class Counts:
 
     def __add__(self, other: Counts) -> Counts:
         keys = np.concatenate((self.keys, other.keys))
-        return Counts._summed(self.base, keys, np.concatenate((self.values, other.values)))
+        return Counts.of(self.base, keys, np.concatenate((self.values, other.values)))
 
     def totals(self, ticks: int) -> Floats:
         """Return the sum of each tick."""
@@ -130,29 +126,6 @@ class Counts:
         low, high = np.searchsorted(self.keys, (first * self.base, max(beyond, first) * self.base))
         items, place = np.unique(self.keys[low:high] % self.base, return_inverse=True)
         return items, bins(place, self.values[low:high], len(items))
-
-
-@dataclass(frozen=True, eq=False)
-class Boxes:
-    """Random boxes inside the map, each during one window of ticks."""
-
-    left: Floats
-    bottom: Floats
-    width: float
-    height: float
-    first: Ints
-
-    @staticmethod
-    def draw(grid: Grid, clock: Clock, rng: np.random.Generator) -> Boxes:
-        x0, y0, x1, y1 = grid.bounds
-        width, height = SIDE * (x1 - x0), SIDE * (y1 - y0)
-        return Boxes(
-            x0 + rng.random(WINDOWS) * (x1 - x0 - width),
-            y0 + rng.random(WINDOWS) * (y1 - y0 - height),
-            width,
-            height,
-            windows(clock, rng),
-        )
 
 
 def bins(items: Ints, weights: Floats, size: int = 0) -> Floats:
@@ -168,11 +141,13 @@ def windows(clock: Clock, rng: np.random.Generator) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """The common frame of all sets of a stream: cells, ticks, and the boxes of the queries."""
+    """The common frame of all sets of a stream: cells, ticks, and random boxes inside the map (left, right, bottom,
+    top), each during one window of ticks."""
 
     grid: Grid
     clock: Clock
-    boxes: Boxes
+    boxes: Floats
+    first: Ints
 
     @staticmethod
     def of(grid: Grid, clock: Clock, rng: np.random.Generator) -> Frame:
@@ -181,7 +156,12 @@ class Frame:
             raise InputError(
                 f"streams of {clock.ticks:,} ticks are compared on at most {most} cells per side, got {grid.n}"
             )
-        return Frame(grid, clock, Boxes.draw(grid, clock, rng))
+        x0, y0, x1, y1 = grid.bounds
+        width, height = SIDE * (x1 - x0), SIDE * (y1 - y0)
+        left = x0 + rng.random(WINDOWS) * (x1 - x0 - width)
+        bottom = y0 + rng.random(WINDOWS) * (y1 - y0 - height)
+        boxes = np.stack((left, left + width, bottom, bottom + height), axis=1)
+        return Frame(grid, clock, boxes, windows(clock, rng))
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,20 +217,20 @@ class StreamTables:
         begun = positions.tick[positions.offsets[:-1]]
         whole = (begun >= clock.start) & (begun < clock.ticks)
         patterns = [
-            Counts.of(cells**size, positions.tick[at], code, weight[trip[at]])
+            Counts.of(cells**size, positions.tick[at] * cells**size + code, weight[trip[at]])
             for size, (at, code) in enumerate(_pieces(positions, cell, cells, clock), start=2)
         ]
         first, last = cell[positions.offsets[:-1]][whole], cell[positions.offsets[1:] - 1][whole]
         coverage = np.zeros(cells)
         _cover(cell, positions.offsets, weight * whole, coverage)
         scale = metric_scale(frame.grid, geographic=positions.geographic)
-        lengths = travel_distances(positions.trajectories(), scale)[whole]
+        lengths = travel_distances(Trajectories(positions.x, positions.y, positions.offsets), scale)[whole]
         return StreamTables(
-            Counts.of(cells, positions.tick[here], cell[here], weight[trip[here]]),
+            Counts.of(cells, (positions.tick * cells + cell)[here], weight[trip[here]]),
             tuple(patterns),
             _answers(positions, frame, weight),
             coverage,
-            Counts.of(cells**2, np.zeros(len(first), dtype=np.int64), first * cells + last, weight[whole]),
+            Counts.of(cells**2, first * cells + last, weight[whole]),
             (lengths,),
             (weight[whole],),
             float(weight.sum()),
@@ -329,9 +309,6 @@ class Positions:
         )
         return i * grid.n + j
 
-    def trajectories(self) -> Trajectories:
-        return Trajectories(self.x, self.y, self.offsets)
-
     def begun_at(self, ticks: Ints) -> Positions:
         """Return the same trips with other first ticks."""
         moved = np.repeat(ticks - self.tick[self.offsets[:-1]], self.sizes)
@@ -379,30 +356,26 @@ def _pieces(positions: Positions, cell: Ints, cells: int, clock: Clock) -> list[
 
 def _answers(positions: Positions, frame: Frame, weight: Floats) -> Floats:
     """Count the positions in each box during its time window."""
-    boxes, clock = frame.boxes, frame.clock
-    order = np.argsort(boxes.first, kind="stable")
+    clock, order = frame.clock, np.argsort(frame.first, kind="stable")
     # Of each tick: the windows that it is in are neighbours, sorted by their beginning.
     ticks = np.arange(clock.ticks)
-    low = np.searchsorted(boxes.first[order], ticks - clock.window, side="right")
-    high = np.searchsorted(boxes.first[order], ticks, side="right")
-    frames = np.stack(
-        (boxes.left, boxes.left + boxes.width, boxes.bottom, boxes.bottom + boxes.height), axis=1
-    )[order]
-    found = np.zeros(WINDOWS)
-    _in_boxes(positions.x, positions.y, positions.tick, positions.offsets, weight, frames, (low, high), found)
+    low = np.searchsorted(frame.first[order], ticks - clock.window, side="right")
+    high = np.searchsorted(frame.first[order], ticks, side="right")
+    boxes, found = frame.boxes[order], np.zeros(WINDOWS)
+    _in_boxes(positions.x, positions.y, positions.tick, positions.offsets, weight, boxes, (low, high), found)
     answers = np.empty(WINDOWS)
     answers[order] = found
     return answers
 
 
 @kernel
-def _in_boxes(x, y, tick, offsets, weight, frames, ranges, found):  # type: ignore[no-untyped-def]
+def _in_boxes(x, y, tick, offsets, weight, boxes, ranges, found):  # type: ignore[no-untyped-def]
     low, high = ranges
     for k in range(len(offsets) - 1):
         for p in range(offsets[k], offsets[k + 1]):
             if 0 <= tick[p] < len(low):
                 for box in range(low[tick[p]], high[tick[p]]):
-                    left, right, bottom, top = frames[box]
+                    left, right, bottom, top = boxes[box]
                     if left <= x[p] <= right and bottom <= y[p] <= top:
                         found[box] += weight[k]
 

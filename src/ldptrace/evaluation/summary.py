@@ -168,8 +168,8 @@ class Summary:
     """One set on a grid. `scale` is the length of a unit of x and of y; each trajectory counts `times` times.
 
     >>> tiny = Summary.of(Trajectories.from_lists([[(0.5, 0.5), (1.5, 0.5)]]), Grid((0, 0, 3, 3), 3))
-    >>> tiny.density.tolist(), tiny.lengths.tolist()
-    ([1, 0, 0, 1, 0, 0, 0, 0, 0], [1.0])
+    >>> tiny.density.tolist(), tiny.tables.lengths.mean
+    ([1, 0, 0, 1, 0, 0, 0, 0, 0], 1.0)
     """
 
     parts: Aside[Part]
@@ -196,10 +196,6 @@ class Summary:
     def tables(self) -> Tables:
         """The tables that need one pass."""
         return self.parts.add_up(Tables.of, Tables.nothing(self.grid))
-
-    @property
-    def points(self) -> int:
-        return self.tables.points
 
     @property
     def density(self) -> Ints:
@@ -230,7 +226,10 @@ class Summary:
     @cached_property
     def patterns(self) -> Patterns:
         """The hundred most frequent patterns."""
-        found = mine_passes(self._over_paths, self.grid.n)
+        found = mine_passes(
+            lambda work, nothing: self.parts.add_up(lambda part, number: work(part.paths, number), nothing),
+            self.grid.n,
+        )
         return found if self.times == 1 else Patterns(found.cells, self._scaled(found.counts))
 
     @cached_property
@@ -266,30 +265,8 @@ class Summary:
         """Return the set scaled to `size` trajectories: counts are multiplied, and shares stay the same."""
         return replace(self, times=self.times * size / len(self), _seen={})
 
-    @property
-    def lengths(self) -> Floats:
-        """Return the travel distances of all trajectories."""
-        return self._all(lambda part: part.lengths)
-
-    @property
-    def diameters(self) -> Floats:
-        """Return the diameters of all trajectories."""
-        return self._all(lambda part: part.diameters)
-
-    @property
-    def path_sizes(self) -> Ints:
-        """Return the numbers of cells of all paths, shortest first."""
-        return np.repeat(np.arange(len(self.cell_lengths)), self.cell_lengths)
-
-    def _over_paths(self, work: Callable[[CellPaths, int], Any], nothing: Any) -> Any:
-        return self.parts.add_up(lambda part, number: work(part.paths, number), nothing)
-
     def _scaled(self, counts: Ints) -> Ints:
         return np.rint(self.times * counts).astype(np.int64)
-
-    def _all(self, column: Callable[[Part], Floats]) -> Floats:
-        lists: list[Floats] = self.parts.add_up(lambda part, _: [column(part)], [])
-        return np.concatenate(lists)
 
 
 @dataclass(frozen=True, eq=False)

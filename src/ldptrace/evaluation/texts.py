@@ -71,6 +71,10 @@ _LETTER, _SCRIPT, _APART = 4.7, 3.6, 8.0
 _HEADING = 12
 
 
+# Whether less or more is better.
+ARROWS = {"min": r"$\downarrow$", "max": r"$\uparrow$"}
+
+
 class TexCell(NamedTuple):
     """A cell of a LaTeX table, and how many points it takes across."""
 
@@ -159,7 +163,7 @@ def tex_text(document: Document) -> str:
     marked = {name: best([item["metrics"][name] for item in fair]) for name in metrics}
     first = [
         TexColumn("metric", [TexCell.of(entry["title"]) for entry in metrics.values()], "l"),
-        TexColumn("", [TexCell(_arrow(entry["goal"] == "min"), _LETTER) for entry in metrics.values()], "c"),
+        TexColumn("", [TexCell(ARROWS[entry["goal"]], _LETTER) for entry in metrics.values()], "c"),
         TexColumn(
             "perfect", [TexCell.of(_tex_number(entry["floor"], entry["unit"])) for entry in metrics.values()]
         ),
@@ -183,10 +187,6 @@ def tex_escaped(text: str) -> str:
     for plain, escaped in (("\\", r"\textbackslash "), ("×", r"$\times$"), ("^", r"\^{}"), ("~", r"\~{}")):
         text = text.replace(plain, escaped)
     return "".join(rf"\{letter}" if letter in "_%&#" else letter for letter in text)
-
-
-def _arrow(down: bool) -> str:
-    return r"$\downarrow$" if down else r"$\uparrow$"
 
 
 def _tex_value(entry: Document, *, bold: bool) -> TexCell:

@@ -59,10 +59,6 @@ class References:
         cells = Reference.from_summary(real.summary, rng)
         return References(real, dict(again), cells, LineQueries.draw(rng, real.traces, real.summary.scale))
 
-    def redrawn(self, rng: np.random.Generator) -> References:
-        """Return the references with other random queries of lines."""
-        return replace(self, queries=LineQueries.draw(rng, self.real.traces, self.real.summary.scale))
-
     def lines(
         self, other: Measured, *, fixes: bool = False, metrics: Mapping[str, Metric] = LINES
     ) -> dict[str, float]:
@@ -104,17 +100,16 @@ class References:
             for size, rounds in floors.items():
                 rounds.append(_values(metrics, drawn.bootstrap(size, rng)))
         for source in rng.spawn(repeat - 1):
-            other = self.redrawn(source)
+            other = replace(self, queries=LineQueries.draw(source, self.real.traces, self.real.summary.scale))
             for rounds, item in zip(scores, synthetic, strict=True):
                 rounds.append(other.lines(item, metrics=RANDOM))
             for size, rounds in floors.items():
                 rounds.append(other.lines(self.again[size], fixes=True, metrics=RANDOM))
         return [
             {
-                name: _value(
-                    name,
-                    rounds,
-                    floors[len(item.summary)],
+                name: Value(
+                    *_mean_and_spread([found[name] for found in rounds if name in found]),
+                    *_mean_and_spread([found[name] for found in floors[len(item.summary)] if name in found]),
                     blind[name],
                     {control: found[name] for control, found in others.items() if name in found},
                 )
@@ -152,19 +147,6 @@ def _over_seeds(found: list[Value]) -> Value:
 def _values(metrics: Mapping[str, Metric], pair: object) -> dict[str, float]:
     """Return each metric of a pair of sets."""
     return {name: metric.of(pair) for name, metric in metrics.items()}
-
-
-def _value(
-    name: str,
-    rounds: list[dict[str, float]],
-    floors: list[dict[str, float]],
-    blind: float,
-    controls: Mapping[str, float],
-) -> Value:
-    (mean, std), (floor, floor_std) = (
-        _mean_and_spread([found[name] for found in all_ if name in found]) for all_ in (rounds, floors)
-    )
-    return Value(mean, std, floor, floor_std, blind, controls)
 
 
 def _mean_and_spread(values: list[float]) -> tuple[float, float | None]:

@@ -78,6 +78,14 @@ def _top(series: Sequence[Series]) -> float:
     )
 
 
+def _places(item: Series, left: float, step: float, top: float) -> list[str]:
+    """Return the points of a line through all values."""
+    return [
+        f"{left + number * step:.1f},{_height(value or 0.0, top):.1f}"
+        for number, value in enumerate(item.values)
+    ]
+
+
 def _outline(item: Series, places: list[str], *, filled: bool, inset: float) -> list[str]:
     """Draw a line through the places; if it is `filled`, down to the ground, `inset` from the sides of the chart."""
     if not places:
@@ -96,10 +104,7 @@ def day(series: Sequence[Series], title: str) -> Markup:
     top, step = _top(series), (WIDTH - LEFT - RIGHT) / 24
     parts = _axes(top, title, "share of departures")
     for order, item in enumerate(series):
-        places = [
-            f"{LEFT + (hour + 0.5) * step:.1f},{_height(value or 0.0, top):.1f}"
-            for hour, value in enumerate(item.values)
-        ]
+        places = _places(item, LEFT + step / 2, step, top)
         parts += _outline(item, places, filled=order == 0, inset=step / 2)
     parts += [_tick(LEFT + hour * step, f"{hour}") for hour in range(0, 25, 6)]
     return _svg(parts)
@@ -138,12 +143,8 @@ def course(
     parts = _axes(top, title, y_title)
     wide = WIDTH - LEFT - RIGHT
     for item in thin:
-        step = wide / max(len(item.values) - 1, 1)
-        places = [
-            f"{LEFT + number * step:.1f},{_height(value or 0.0, top):.1f}"
-            for number, value in enumerate(item.values)
-        ]
-        parts.append(f'<polyline class="line {item.style}" points="{" ".join(places)}"/>')
+        places = _places(item, LEFT, wide / max(len(item.values) - 1, 1), top)
+        parts += _outline(item, places, filled=False, inset=0.0)
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
         parts.append(_tick(LEFT + share * wide, _short(round(first + share * (last - first)))))
     return _svg(parts)

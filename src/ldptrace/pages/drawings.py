@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -75,19 +75,23 @@ def _ruler(metres: float, height: float) -> str:
     )
 
 
-def density_map(shares: Sequence[float], frame: Frame, top: float) -> Markup:
-    """Draw shares of visits per block; `top` is full colour, which grows with the square root of the share."""
-    return _blocks(shares, frame, lambda share: ("heat", math.sqrt(share / top) if top else 0.0))
-
-
-def difference_map(shares: Sequence[float], frame: Frame, top: float) -> Markup:
-    """Draw differences of shares per block: more than real in one colour, less in another."""
-    return _blocks(
-        shares,
-        frame,
-        lambda share: ("more" if share > 0 else "less", math.sqrt(abs(share) / top) if top else 0.0),
-        signed=True,
-    )
+def density_map(shares: Sequence[float], frame: Frame, top: float, *, signed: bool = False) -> Markup:
+    """Draw shares of visits per block; `top` is full colour, which grows with the square root of the share. Signed
+    shares are differences, with a colour for more and one for less.
+    """
+    side = math.isqrt(len(shares))
+    wide, high = WIDTH / side, frame.height / side
+    parts = frame.under()
+    for block, share in enumerate(shares):
+        opacity = math.sqrt(abs(share) / top) if top else 0.0
+        if opacity > 0.0:
+            x, y = _centre(block, side, frame.height)
+            label = f"{100 * share:+.2f} points" if signed else f"{100 * share:.2f} %"
+            parts.append(
+                f'<rect class="{_kind(share, signed)}" fill-opacity="{min(opacity, 1.0):.3f}" x="{x - wide / 2:.2f}" '
+                f'y="{y - high / 2:.2f}" width="{wide:.2f}" height="{high:.2f}"><title>{label}</title></rect>'
+            )
+    return _svg(WIDTH, frame.height, [*parts, _lattice(side, frame.height), *frame.over()], "map")
 
 
 def zone_map(side: int, frame: Frame) -> Markup:
@@ -101,43 +105,31 @@ def zone_map(side: int, frame: Frame) -> Markup:
     return _svg(WIDTH, frame.height, [*parts, *frame.over()], "map")
 
 
-def flow_map(flows: Iterable[Flow], side: int, frame: Frame, top: float) -> Markup:
-    """Draw moves between neighbouring blocks as arrows, each on the right-hand side of its way."""
-    return _arrows([(flow, "heat") for flow in flows], side, frame, top)
-
-
-def flow_difference(
-    real: Iterable[Flow], other: Iterable[Flow], side: int, frame: Frame, top: float
-) -> Markup:
-    """Draw differences of flows as arrows: more than real in one colour, less in another."""
-    gaps = flow_gaps(real, other)
-    found = [((*ends, abs(gap)), "more" if gap > 0 else "less") for ends, gap in gaps.items()]
-    return _arrows(found, side, frame, top)
-
-
-def _arrows(flows: Iterable[tuple[Flow, str]], side: int, frame: Frame, top: float) -> Markup:
-    """Draw the strongest of the flows, each with its colour, the weakest below."""
+def flow_map(flows: Iterable[Flow], side: int, frame: Frame, top: float, *, signed: bool = False) -> Markup:
+    """Draw the strongest moves between neighbouring blocks as arrows, each on the right-hand side of its way, the
+    weakest below. Signed shares are differences.
+    """
     height = frame.height
     shown = sorted(
-        (item for item in flows if item[0][2] >= FAINTEST_ARROW * top), key=lambda item: -item[0][2]
+        (flow for flow in flows if abs(flow[2]) >= FAINTEST_ARROW * top), key=lambda flow: -abs(flow[2])
     )
     parts = [*frame.under(), _lattice(side, height)]
-    for (start, end, share), kind in reversed(shown[:ARROWS]):
+    for start, end, share in reversed(shown[:ARROWS]):
         ends = (*_centre(start, side, height), *_centre(end, side, height))
-        parts.append(_arrow(*ends, min(share / top, 1.0), WIDTH / side, kind))
+        parts.append(_arrow(*ends, min(abs(share) / top, 1.0), WIDTH / side, _kind(share, signed)))
     return _svg(WIDTH, height, [*parts, *frame.over()], "map")
 
 
-def flow_gaps(real: Iterable[Flow], other: Iterable[Flow]) -> dict[tuple[int, int], float]:
+def flow_gaps(real: Iterable[Flow], other: Iterable[Flow]) -> list[Flow]:
     """Return by how much the share of each flow differs.
 
     >>> flow_gaps([(0, 1, 0.5)], [(0, 1, 0.25), (1, 0, 0.75)])
-    {(0, 1): -0.25, (1, 0): 0.75}
+    [(0, 1, -0.25), (1, 0, 0.75)]
     """
     gaps = {(start, end): -share for start, end, share in real}
     for start, end, share in other:
         gaps[start, end] = gaps.get((start, end), 0.0) + share
-    return gaps
+    return [(*ends, gap) for ends, gap in gaps.items()]
 
 
 def trip_matrix(trips: Sequence[Sequence[float]], top: float, *, signed: bool = False) -> Markup:
@@ -150,9 +142,8 @@ def trip_matrix(trips: Sequence[Sequence[float]], top: float, *, signed: bool = 
         for column, share in enumerate(shares):
             level = math.ceil(LEVELS * math.sqrt(min(abs(share) / top, 1.0))) if top else 0
             if level:
-                kind = ("more" if share > 0 else "less") if signed else "heat"
                 place = f"M{column * step:.2f} {row * step:.2f}h{step:.2f}v{step:.2f}h{-step:.2f}z"
-                cells.setdefault((kind, level), []).append(place)
+                cells.setdefault((_kind(share, signed), level), []).append(place)
     parts = [_frame(WIDTH)]
     for (kind, level), places in sorted(cells.items()):
         parts.append(f'<path class="{kind}" fill-opacity="{level / LEVELS:.3f}" d="{"".join(places)}"/>')
@@ -223,8 +214,7 @@ def scale_bar(top: float, *, signed: bool = False) -> Markup:
     steps = [-1.0, -0.25, 0.0, 0.25, 1.0] if signed else [0.0, 0.0625, 0.25, 0.5625, 1.0]
     parts = []
     for number, step in enumerate(steps):
-        kind = ("more" if step > 0 else "less") if signed else "heat"
-        left = number * 60
+        kind, left = _kind(step, signed), number * 60
         opacity = math.sqrt(abs(step))
         parts.append(f'<rect class="ground" x="{left}" width="60" height="9"/>')
         parts.append(f'<rect class="{kind}" fill-opacity="{opacity:.3f}" x="{left}" width="60" height="9"/>')
@@ -236,28 +226,9 @@ def scale_bar(top: float, *, signed: bool = False) -> Markup:
     return _svg(WIDTH, 26.0, parts, "scale")
 
 
-def _blocks(
-    shares: Sequence[float],
-    frame: Frame,
-    paint: Callable[[float], tuple[str, float]],
-    *,
-    signed: bool = False,
-) -> Markup:
-    side = math.isqrt(len(shares))
-    height = frame.height
-    parts = frame.under()
-    wide, high = WIDTH / side, height / side
-    for block, share in enumerate(shares):
-        kind, opacity = paint(share)
-        if opacity > 0.0:
-            x, y = _centre(block, side, height)
-            label = f"{100 * share:+.2f} points" if signed else f"{100 * share:.2f} %"
-            parts.append(
-                f'<rect class="{kind}" fill-opacity="{min(opacity, 1.0):.3f}" x="{x - wide / 2:.2f}" '
-                f'y="{y - high / 2:.2f}" width="{wide:.2f}" height="{high:.2f}"><title>{label}</title></rect>'
-            )
-    parts.append(_lattice(side, height))
-    return _svg(WIDTH, height, [*parts, *frame.over()], "map")
+def _kind(share: float, signed: bool) -> str:
+    """Return the CSS class of the colour of a share, or of a difference."""
+    return ("more" if share > 0 else "less") if signed else "heat"
 
 
 def _centre(block: int, side: int, height: float) -> tuple[float, float]:

@@ -163,55 +163,63 @@ def _drawn(document: Document, frame: Frame) -> list[dict[str, Any]]:
     ]
 
 
+def _compared(
+    document: Document, name: str, draw: Callable[[Any, bool], Markup], gap: Callable[[Any, Any], Any]
+) -> list[dict[str, Any]]:
+    """Draw a table of the real set, that of each set, and the difference of each (`gap` of the real and the other)."""
+    real, others = document["real"][name], _all(document, name)
+    figures = [_figure("Real", draw(real, False))]
+    figures += _named(document, [draw(other, False) for other in others])
+    return figures + _named(document, [draw(gap(real, other), True) for other in others], " − real")
+
+
+def _gap(real: Sequence[float], other: Sequence[float]) -> list[float]:
+    return [b - a for a, b in zip(real, other, strict=True)]
+
+
+def _scales(top: float) -> dict[str, Markup]:
+    return {"scale": drawings.scale_bar(top), "difference_scale": drawings.scale_bar(top, signed=True)}
+
+
 def _maps(document: Document, frame: Frame) -> dict[str, Any]:
-    real = document["real"]["density"]
-    others = [item["portrait"]["density"] for item in document["sets"]]
-    deltas = [[b - a for a, b in zip(real, other, strict=True)] for other in others]
     # One scale for shares and differences, set by the real map alone: a good set's difference is pale.
-    top = max(real)
-    figures = [_figure("Real", drawings.density_map(real, frame, top))]
-    figures += _named(document, [drawings.density_map(other, frame, top) for other in others])
-    figures += _named(document, [drawings.difference_map(delta, frame, top) for delta in deltas], " − real")
-    return {
-        "figures": figures,
-        "scale": drawings.scale_bar(top),
-        "difference_scale": drawings.scale_bar(top, signed=True),
-    }
+    top = max(document["real"]["density"])
+
+    def draw(shares: Sequence[float], signed: bool) -> Markup:
+        return drawings.density_map(shares, frame, top, signed=signed)
+
+    return {"figures": _compared(document, "density", draw, _gap), **_scales(top)}
 
 
 def _flows(document: Document, frame: Frame) -> list[dict[str, Any]]:
     side = min(document["evaluation"]["grid"], 10)
-    real, others = document["real"]["flows"], _all(document, "flows")
-    top = max((share for *_, share in real), default=1.0)
-    figures = [_figure("Real", drawings.flow_map(real, side, frame, top))]
-    figures += _named(document, [drawings.flow_map(other, side, frame, top) for other in others])
-    differences = [drawings.flow_difference(real, other, side, frame, top) for other in others]
-    return [*figures, *_named(document, differences, " − real")]
+    top = max((share for *_, share in document["real"]["flows"]), default=1.0)
+
+    def draw(flows: Sequence[drawings.Flow], signed: bool) -> Markup:
+        return drawings.flow_map(flows, side, frame, top, signed=signed)
+
+    return _compared(document, "flows", draw, drawings.flow_gaps)
 
 
 def _trips(document: Document, frame: Frame) -> dict[str, Any]:
     real, others = document["real"]["trips"], _all(document, "trips")
     top = max(max(row) for row in real)
     side = math.isqrt(len(real))
-    gaps = [
-        [
-            [b - a for a, b in zip(first, second, strict=True)]
-            for first, second in zip(real, other, strict=True)
-        ]
-        for other in others
-    ]
-    figures = [_figure("The zones", drawings.zone_map(side, frame))]
-    figures += [_figure("Real", drawings.trip_matrix(real, top))]
-    figures += _named(document, [drawings.trip_matrix(trips, top) for trips in others])
-    figures += _named(document, [drawings.trip_matrix(gap, top, signed=True) for gap in gaps], " − real")
+
+    def draw(trips: Sequence[Sequence[float]], signed: bool) -> Markup:
+        return drawings.trip_matrix(trips, top, signed=signed)
+
+    def gap(real: Any, other: Any) -> list[list[float]]:
+        return [_gap(*rows) for rows in zip(real, other, strict=True)]
+
+    figures = [_figure("The zones", drawings.zone_map(side, frame)), *_compared(document, "trips", draw, gap)]
     pairs = sorted(
         ((share, a, b) for a, row in enumerate(real) for b, share in enumerate(row) if share > 0),
         reverse=True,
     )
     return {
         "figures": figures,
-        "scale": drawings.scale_bar(top),
-        "difference_scale": drawings.scale_bar(top, signed=True),
+        **_scales(top),
         "largest": [
             {
                 "name": f"{cell_name(a, side)} → {cell_name(b, side)}",

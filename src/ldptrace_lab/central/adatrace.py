@@ -26,15 +26,15 @@ from ldptrace.core import ragged
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.paths import CellPaths, grid_moves, move_items
+from ldptrace.core.placement import cells_of_points
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.evaluation.divergence import count_divergence
 from ldptrace.options import option
 from ldptrace.protocol import lattice
 from ldptrace.protocol.grid import Grid
-from ldptrace_lab.central.curator import Floats, Ints, TrustedCurator, on_simplex
-from ldptrace_lab.central.recipe import Options as Shared
-from ldptrace_lab.central.recipe import central_method
+from ldptrace_lab.central.curator import Floats, Ints, TrustedCurator, central_method, on_simplex
+from ldptrace_lab.central.curator import Options as Shared
 
 # How far the visitors may be from all, in Jensen-Shannon divergence, and how often trips are drawn anew for it.
 FAR, ROUNDS = 0.1, 100
@@ -72,17 +72,19 @@ def shielded(paths: CellPaths, cell: int, draw: Callable[[int], CellPaths]) -> C
 
 
 def _visitors(paths: CellPaths, cell: int) -> NDArray[np.bool_]:
-    owners = np.repeat(np.arange(len(paths)), paths.sizes)
-    return np.bincount(owners[paths.cells == cell], minlength=len(paths)) > 0
+    return ragged.holders(paths.offsets, paths.cells == cell)
+
+
+def _steps(paths: CellPaths) -> Ints:
+    """Return the places of the cells that steps lead to."""
+    return np.flatnonzero(ragged.inner_steps(paths.offsets)) + 1
 
 
 def _beliefs(paths: CellPaths) -> tuple[Floats, Floats]:
     """Return what an attacker believes: how often trips have each pair of ends, and moves each pair of cells."""
     cells = paths.grid.cells
     ends = np.bincount(paths.starts().astype(np.int64) * cells + paths.ends(), minlength=cells**2)
-    inner = np.ones(len(paths.cells), dtype=bool)
-    inner[paths.offsets[:-1]] = False
-    at = np.flatnonzero(inner)
+    at = _steps(paths)
     moves = np.bincount(paths.cells[at - 1].astype(np.int64) * cells + paths.cells[at], minlength=cells**2)
     return ends.astype(np.float64), moves.astype(np.float64)
 
@@ -156,15 +158,10 @@ def learn(
     return Features(grid, sides, parts, moves, trips.ravel() / trips.sum(), extras, options.sensitive)
 
 
-def _owners(paths: CellPaths, less: int = 0) -> Ints:
-    """Return the number of the path that each cell, or each step, is of."""
-    return np.repeat(np.arange(len(paths)), np.maximum(paths.sizes - less, 0))
-
-
 def _adaptive(paths: CellPaths, real: Trajectories, curator: TrustedCurator) -> tuple[Ints, list[Floats]]:
     """Return how finely each cell is cut, and how visits are spread over its parts; half of the grid's share each."""
     grid = paths.grid
-    visits = on_simplex(curator.histogram(paths.cells, _owners(paths), grid.cells, GRID / 2))
+    visits = on_simplex(curator.histogram(paths.cells, ragged.owners(paths.offsets), grid.cells, GRID / 2))
     finer = FINER * visits / visits.sum() / float(curator.epsilon)
     sides = np.maximum(np.ceil(finer), 1).astype(np.int64)
     first = ragged.offsets_of(sides**2)
@@ -184,14 +181,12 @@ def _adaptive(paths: CellPaths, real: Trajectories, curator: TrustedCurator) -> 
 def _moves(paths: CellPaths, curator: TrustedCurator) -> Floats:
     """Return the chain: each trajectory's moves weigh one together."""
     n = paths.grid.n
-    inner = np.ones(len(paths.cells), dtype=bool)
-    inner[paths.offsets[:-1]] = False
-    to = np.flatnonzero(inner)
+    to = _steps(paths)
     (i, j), (i2, j2) = (np.divmod(paths.cells[at], n) for at in (to - 1, to))
     number = np.array([[5, 3, 0], [6, 8, 1], [7, 4, 2]])[i2 - i + 1, j2 - j + 1]
     items = move_items(n)[8 * paths.cells[to - 1] + number]
     table = grid_moves(n)
-    counts = curator.histogram(items, _owners(paths, 1), len(table), MOVES)
+    counts = curator.histogram(items, ragged.owners(paths.offsets)[to], len(table), MOVES)
     weights = np.zeros((paths.grid.cells, 8))
     weights[table[:, 0], table[:, 1]] = np.maximum(counts, 0.0)
     lost = weights.sum(axis=1) == 0
@@ -272,10 +267,8 @@ def _bridged(features: Features, count: int, rng: np.random.Generator) -> CellPa
 
 def _placed(paths: CellPaths, features: Features, rng: np.random.Generator) -> Trajectories:
     """Draw a uniform point in a part of each cell; a path of one cell gets two points."""
-    grid, repeats = paths.grid, np.ones(len(paths.cells), dtype=np.int64)
-    repeats[paths.offsets[:-1][paths.sizes == 1]] = 2
-    cells = np.repeat(paths.cells, repeats)
-    offsets = ragged.offsets_of(np.where(paths.sizes == 1, 2, paths.sizes))
+    grid = paths.grid
+    cells, offsets = cells_of_points(paths)
     side = features.sides[cells]
     part = np.zeros(len(cells), dtype=np.int64)
     for cell in np.flatnonzero(features.sides > 1):

@@ -11,17 +11,20 @@ it from the operating system's secure source; only an experiment, which says so 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats, Ints
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
+from ldptrace.methods.base import Job, Method, Synthesis
+from ldptrace.options import option
 from ldptrace.protocol.exact import epsilon_fraction
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 # What the items of one trajectory weigh together. Sums of a billion trajectories are exact in 64 bits.
 UNITS = 1 << 20
@@ -141,3 +144,42 @@ def on_simplex(counts: Floats) -> Floats:
     excess = (np.cumsum(falling) - total) / np.arange(1, len(counts) + 1)
     last = np.flatnonzero(falling > excess)[-1]
     return np.maximum(counts - excess[last], 0.0)
+
+
+Features = TypeVar("Features")
+TRUST = "needs a trusted curator, who sees every trajectory: central, not local differential privacy"
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of every method with a trusted curator."""
+
+    neighbours: Literal["replaced", "added"] = option(
+        "replaced", help="Which data sets are neighbours: one trajectory replaced by another, or one added."
+    )
+
+
+def central_method(
+    name: str,
+    summary: str,
+    learn: Callable[[Job, TrustedCurator], Features],
+    synthetic: Callable[[Features, int, np.random.Generator], Trajectories],
+    *,
+    note: str,
+    options: type[Options] = Options,
+) -> Method:
+    """Make a method: `learn` reads the trajectories only through the curator, `synthetic` only what was learnt."""
+
+    def run(job: Job) -> Synthesis:
+        # Noise that nobody may know: of the operating system, unless the run is an experiment that repeats.
+        source = job.devices if job.seeded else SystemSource()
+        curator = TrustedCurator(job.epsilon, source, job.options.neighbours)
+        with job.stages("count and add noise"):
+            features = learn(job, curator)
+        with job.stages("synthesise"):
+            made = synthetic(features, job.users if job.count is None else job.count, job.sampling)
+        return Synthesis(trajectories=made, notes=(note,))
+
+    return Method(
+        name, f"{summary}; needs a trusted curator", run, leaks=TRUST, options=options, has_model=False
+    )

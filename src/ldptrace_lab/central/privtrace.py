@@ -21,12 +21,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 
+from ldptrace.core import ragged
 from ldptrace.core.kernels import kernel
 from ldptrace.core.paths import CellPaths, grid_moves
+from ldptrace.core.placement import cells_of_points
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.protocol.grid import Grid
-from ldptrace_lab.central.curator import Floats, Ints, TrustedCurator, on_simplex
-from ldptrace_lab.central.recipe import central_method
+from ldptrace_lab.central.curator import Floats, Ints, TrustedCurator, central_method, on_simplex
 
 # A cell is cut into at most so many parts a side; sides are powers of two, so that all leaves fit one fine lattice.
 FINEST = 4
@@ -47,7 +48,7 @@ class Leaves:
     @cached_property
     def first(self) -> Ints:
         """The first leaf of each cell, and the number of all."""
-        return np.concatenate(([0], np.cumsum(self.sides**2)))
+        return ragged.offsets_of(self.sides**2)
 
     @property
     def count(self) -> int:
@@ -73,17 +74,13 @@ class Leaves:
         """Return the leaves of each trajectory, where each step leads to a leaf that touches, and the offsets."""
         paths = CellPaths.from_trajectories(real, self.fine)
         leaves = self.of_fine[paths.cells]
-        owners = np.repeat(np.arange(len(paths)), paths.sizes)
-        kept = np.ones(len(leaves), dtype=bool)
-        kept[1:] = (leaves[1:] != leaves[:-1]) | (owners[1:] != owners[:-1])
-        return leaves[kept], np.searchsorted(owners[kept], np.arange(len(paths) + 1))
+        kept = ragged.first_values(paths.offsets)
+        kept[1:] |= leaves[1:] != leaves[:-1]
+        return leaves[kept], ragged.kept(paths.offsets, kept)
 
     def points(self, leaves: NDArray[np.int32], offsets: Ints, rng: np.random.Generator) -> Trajectories:
         """Draw a uniform point in each leaf; a path of one leaf gets two points."""
-        sizes = np.diff(offsets)
-        repeats = np.ones(len(leaves), dtype=np.int64)
-        repeats[offsets[:-1][sizes == 1]] = 2
-        each = np.repeat(leaves, repeats)
+        each, offsets = cells_of_points(CellPaths(leaves, offsets, self.fine))
         cell = np.searchsorted(self.first, each, "right") - 1
         side = self.sides[cell]
         a, b = np.divmod(each - self.first[cell], side)
@@ -91,8 +88,7 @@ class Leaves:
         (ox, oy), (sx, sy), (x0, y0, x1, y1) = self.grid.origin, self.grid.step, self.grid.bounds
         x = ox + sx * (cell // self.grid.n + (a + within[0]) / side)
         y = oy + sy * (cell % self.grid.n + (b + within[1]) / side)
-        starts = np.concatenate(([0], np.cumsum(np.where(sizes == 1, 2, sizes))))
-        return Trajectories(x.clip(x0, x1), y.clip(y0, y1), starts)
+        return Trajectories(x.clip(x0, x1), y.clip(y0, y1), offsets)
 
 
 # Shares of epsilon as in the paper: visits, first order, second order.
@@ -147,8 +143,7 @@ def _adaptive(real: Trajectories, grid: Grid, curator: TrustedCurator) -> Leaves
     """Return how finely each cell is cut: by its noisy visits, in powers of two."""
     whole = Leaves(grid, np.ones(grid.cells, dtype=np.int64))
     path, offsets = whole.paths(real)
-    owners = np.repeat(np.arange(len(real)), np.diff(offsets))
-    visits = on_simplex(curator.histogram(path, owners, grid.cells, VISITS))
+    visits = on_simplex(curator.histogram(path, ragged.owners(offsets), grid.cells, VISITS))
     wanted = np.sqrt(visits / PER_LEAF)
     wanted[visits < RARE * visits.sum() / grid.cells] = 1.0
     return Leaves(grid, 2 ** np.floor(np.log2(np.clip(wanted, 1.0, FINEST))).astype(np.int64))
@@ -158,14 +153,11 @@ def _first_order(
     path: Ints, offsets: Ints, leaves: Leaves, curator: TrustedCurator
 ) -> tuple[Floats, Floats, Floats]:
     """Return the weights of steps, starts and ends; those of one trajectory add up to one."""
-    sizes, people = np.diff(offsets), np.arange(len(offsets) - 1)
-    inner = np.ones(len(path), dtype=bool)
-    inner[offsets[:-1]] = False
-    at = np.flatnonzero(inner)
+    people, at = np.arange(len(offsets) - 1), np.flatnonzero(ragged.inner_steps(offsets)) + 1
     step = np.searchsorted(leaves.edges, path[at - 1] * leaves.count + path[at])
     edges = len(leaves.edges)
     items = np.concatenate([step, edges + path[offsets[:-1]], edges + leaves.count + path[offsets[1:] - 1]])
-    owners = np.concatenate([np.repeat(people, sizes - 1), people, people])
+    owners = np.concatenate([ragged.owners(offsets)[at], people, people])
     counts = curator.histogram(items, owners, edges + 2 * leaves.count, FIRST)
     steps, start, leave = np.split(counts, [edges, edges + leaves.count])
     start, leave = norm_cut(start), norm_cut(leave)
@@ -210,8 +202,8 @@ def _second_order(
     (column)."""
     wide = np.diff(begin) + 1
     sizes = np.where(busy, wide**2, 0)
-    table = np.where(busy, np.concatenate(([0], np.cumsum(sizes)[:-1])), -1)
-    owners = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    table = np.where(busy, ragged.offsets_of(sizes)[:-1], -1)
+    owners = ragged.owners(offsets)
     at = np.flatnonzero(busy[path])
     here = path[at]
     sides = []
@@ -263,7 +255,7 @@ def synthetic(features: Features, count: int, rng: np.random.Generator) -> Traje
         sizes = np.concatenate([sizes, steps[kept]])
         if len(sizes) == count:
             break
-    return features.leaves.points(cells, np.concatenate(([0], np.cumsum(sizes))), rng)
+    return features.leaves.points(cells, ragged.offsets_of(sizes), rng)
 
 
 def _walked(features: Features, count: int, rng: np.random.Generator) -> tuple[NDArray[np.int32], Ints]:

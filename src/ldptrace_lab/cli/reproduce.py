@@ -78,8 +78,8 @@ def reproduce(
 ) -> None:
     """Repeat an experiment of the LDPTrace paper; write its results and the paper's values as CSV, JSON and a page."""
     from ldptrace_lab.reproduce import EXPERIMENTS, GENERATED, QUICK_USERS, SCALES, Setup, generated
-    from ldptrace_lab.reproduce.page import write_page
     from ldptrace_lab.reproduce.published import SETS
+    from ldptrace_lab.reproduce.runs import write_page
 
     chosen = SCALES[scale]
     sets: tuple[DataSet, ...]

@@ -69,13 +69,8 @@ def contestant(name: str, *, has_map: bool) -> Contestant:
         raise InputError(f"{name} needs a street map: give it with --roads")
     if plain in STANDING:
         trust = LOCAL if STANDING[plain] == "hidden" else SHOWN
-        return Contestant(
-            name,
-            "stream",
-            "`ldptrace stream`: one report per device, a model that follows changes",
-            trust,
-            with_map,
-        )
+        summary = "`ldptrace stream`: one report per device, a model that follows changes"
+        return Contestant(name, "stream", summary, trust, with_map)
     if plain in streams and plain not in names():
         if with_map:
             raise InputError(f"method {plain} has no use for a map")

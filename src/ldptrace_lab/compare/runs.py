@@ -1,11 +1,15 @@
-"""One run: a method on a data set with one epsilon and one seed, measured."""
+"""The runs of a comparison, in this process or in several: a method on a data set with one epsilon and one seed,
+measured. Their means and spreads over the seeds are the rows of its tables."""
 
 from __future__ import annotations
 
 import hashlib
 import math
+import multiprocessing
 import time
 import warnings
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -15,14 +19,14 @@ import numpy as np
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.local import Memory
-from ldptrace.errors import FitWarning, NoiseWarning, PrivacyWarning
+from ldptrace.errors import FitWarning, LdptraceError, NoiseWarning, PrivacyWarning
 from ldptrace.evaluation.controls import map_alone, plain_routing, usable_roads
 from ldptrace.evaluation.evaluator import read_network
 from ldptrace.evaluation.measured import Measured
-from ldptrace.evaluation.metrics import METRICS
+from ldptrace.evaluation.metrics import METRICS, Metric
 from ldptrace.evaluation.stream_metrics import StreamReference
 from ldptrace.evaluation.streets import StreetMap
-from ldptrace.evaluation.values import References
+from ldptrace.evaluation.values import ALL_METRICS, References
 from ldptrace.io import read, write
 from ldptrace.methods.public import Public
 from ldptrace.protocol.grid import Bounds, Grid
@@ -33,7 +37,7 @@ from ldptrace.synthesis import synthesize
 from ldptrace_lab.compare.contestants import STANDING, Contestant
 from ldptrace_lab.kept import Kept, key_of
 
-# The name of the seconds of a run among its kept values.
+# The name of the seconds of a run among its values.
 SECONDS = "seconds"
 # Cells per side of the metrics, as in the paper.
 METRIC_GRID = 6
@@ -90,14 +94,6 @@ class RunKey:
         return f"{self.contestant.name}-{key}"
 
 
-@dataclass(frozen=True)
-class RunResult:
-    """Values of the metrics by name, and the seconds of the synthesis."""
-
-    values: dict[str, float]
-    seconds: float
-
-
 class Bench:
     """The real side of all runs on one data set, added up once."""
 
@@ -123,22 +119,24 @@ class Bench:
     def streets(self) -> StreetMap | None:
         return None if self.roads is None else StreetMap.of(self.roads)
 
-    def run(self, key: RunKey) -> RunResult:
-        """Synthesise and measure."""
+    def run(self, key: RunKey) -> dict[str, float]:
+        """Synthesise and measure: return the metrics by name, and the seconds that it took."""
         with warnings.catch_warnings():
             # Every table names what is not private; what is poor or noisy shows in its values.
             for kind in (PrivacyWarning, FitWarning, NoiseWarning):
                 warnings.simplefilter("ignore", kind)
             begin = time.perf_counter()
             if key.contestant.name == "fresh-sample":
-                return RunResult(self._fresh(key.seed), 0.0)
-            made = self._made(key)
-            return RunResult(self._measured(made, key), time.perf_counter() - begin)
+                return self._fresh(key.seed) | {SECONDS: 0.0}
+            values = self._measured(self._made(key), key)
+            return values | {SECONDS: time.perf_counter() - begin}
 
     def _made(self, key: RunKey) -> Trajectories:
         who, question = key.contestant, self.question
         if who.kind == "reference":
-            return self._control(who.name, np.random.default_rng(key.seed))
+            assert self.roads is not None
+            roads, rng = self.roads.largest_component(), np.random.default_rng(key.seed)
+            return map_alone(roads, rng) if who.name == "map-alone" else plain_routing(roads, self.real, rng)
         assert key.epsilon is not None
         if who.kind == "stream":
             return self._stream(who, key.epsilon, key.seed)
@@ -186,11 +184,6 @@ class Bench:
         t = self.real.t
         return (None, None) if t is None or not len(t) else (float(t.min()), float(t.max()))
 
-    def _control(self, name: str, rng: np.random.Generator) -> Trajectories:
-        assert self.roads is not None
-        roads = self.roads.largest_component()
-        return map_alone(roads, rng) if name == "map-alone" else plain_routing(roads, self.real, rng)
-
     def _measured(self, made: Trajectories, key: RunKey) -> dict[str, float]:
         x0, y0, x1, y1 = self.question.bounds
         inside = Trajectories(
@@ -226,12 +219,131 @@ def bench(question: Question) -> Bench:
     return Bench(question)
 
 
-def run(question: Question, key: RunKey, folder: Path) -> RunResult:
+def run(question: Question, key: RunKey, folder: Path) -> dict[str, float]:
     """Return one run, kept in the folder: what a process does."""
     kept, name = Kept(folder), key.name(question)
     values = kept.find(name)
-    if values is not None:
-        return RunResult(values, values.pop(SECONDS, math.nan))
-    result = bench(question).run(key)
-    kept.keep(name, key.settings(question), result.values | {SECONDS: result.seconds})
-    return result
+    if values is None:
+        values = bench(question).run(key)
+        kept.keep(name, key.settings(question), values)
+    return values
+
+
+# What is being done, how many runs are done, and how many there are.
+Listener = Callable[[str, int, int], None]
+# The values of every run.
+Found = dict[tuple[Question, RunKey], dict[str, float]]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One metric of one contestant at one epsilon on one data set; `std` is the spread over the seeds."""
+
+    data: str
+    contestant: Contestant
+    epsilon: float | None
+    metric: Metric
+    mean: float
+    std: float | None
+    seeds: int
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Everything that was found. Runs that failed have one sentence each, and no rows."""
+
+    questions: tuple[Question, ...]
+    contestants: tuple[Contestant, ...]
+    epsilons: tuple[float, ...]
+    seeds: int
+    rows: tuple[Row, ...]
+    seconds: dict[str, float]
+    failures: tuple[str, ...] = ()
+
+
+def compare(
+    questions: Sequence[Question],
+    contestants: Sequence[Contestant],
+    epsilons: Sequence[float],
+    seeds: int,
+    folder: Path,
+    *,
+    jobs: int = 1,
+    listener: Listener | None = None,
+) -> Comparison:
+    """Run what is not kept in the folder yet, with that many processes, and add up all of it."""
+    keys = [
+        RunKey(who, epsilon, seed)
+        for who in contestants
+        for epsilon in ((None,) if who.kind == "reference" else epsilons)
+        for seed in range(1, seeds + 1)
+    ]
+    wanted = [(question, key) for question in questions for key in keys]
+    found: Found = {}
+    failures = []
+    for done, (question, key, outcome) in enumerate(_outcomes(wanted, folder / "runs", jobs), start=1):
+        if isinstance(outcome, LdptraceError):
+            failures.append(f"{key.contestant.name} on {question.title}: {outcome}")
+        else:
+            found[question, key] = outcome
+        if listener is not None:
+            listener(f"{question.title}: {key.contestant.name}", done, len(wanted))
+    rows = [
+        row
+        for question in questions
+        for who in contestants
+        for epsilon in ((None,) if who.kind == "reference" else epsilons)
+        for row in _rows(question, who, epsilon, found)
+    ]
+    spent: dict[str, list[float]] = {}
+    for (_, key), values in found.items():
+        spent.setdefault(key.contestant.name, []).append(values.get(SECONDS, math.nan))
+    seconds = {name: float(np.mean(each)) for name, each in spent.items()}
+    return Comparison(
+        tuple(questions),
+        tuple(contestants),
+        tuple(epsilons),
+        seeds,
+        tuple(rows),
+        seconds,
+        tuple(dict.fromkeys(failures)),
+    )
+
+
+def _outcomes(
+    wanted: Sequence[tuple[Question, RunKey]], folder: Path, jobs: int
+) -> Iterable[tuple[Question, RunKey, dict[str, float] | LdptraceError]]:
+    """Yield the runs as they end. The error of a method that refuses is an outcome too."""
+    if jobs == 1:
+        for question, key in wanted:
+            try:
+                yield question, key, run(question, key, folder)
+            except LdptraceError as error:
+                yield question, key, error
+        return
+    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+        futures = {pool.submit(run, question, key, folder): (question, key) for question, key in wanted}
+        try:
+            for future in as_completed(futures):
+                try:
+                    yield *futures[future], future.result()
+                except LdptraceError as error:
+                    yield *futures[future], error
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _rows(question: Question, who: Contestant, epsilon: float | None, found: Found) -> list[Row]:
+    """Return the mean and spread over the seeds for each metric that applies."""
+    results = [
+        values
+        for (other, key), values in found.items()
+        if other == question and key.contestant == who and key.epsilon == epsilon
+    ]
+    rows = []
+    for name, metric in ALL_METRICS.items():
+        values = [each[name] for each in results if not math.isnan(each.get(name, math.nan))]
+        if values and not metric.corrects:
+            std = float(np.std(values, ddof=1)) if len(values) > 1 else None
+            rows.append(Row(question.title, who, epsilon, metric, float(np.mean(values)), std, len(values)))
+    return rows

@@ -12,12 +12,12 @@ from rich.table import Table as RichTable
 
 from ldptrace import __version__
 from ldptrace.core.atomic import atomic_path
-from ldptrace.evaluation.metrics import METRICS
+from ldptrace.evaluation.metrics import METRICS, Metric
 from ldptrace.evaluation.texts import TexCell, TexColumn, tex_tables
 from ldptrace.pages.page import asset, template
 from ldptrace.protocol.words import CENTRAL
 from ldptrace_lab.compare.contestants import Contestant
-from ldptrace_lab.compare.results import Comparison, Row
+from ldptrace_lab.compare.runs import Comparison, Row
 
 # Columns of a table by the level of their metrics.
 PARTS = {
@@ -39,7 +39,6 @@ SHORT = {
 }
 # Behind the name of a method that is not local for a whole trip.
 MARK = "†"
-Place = tuple[Contestant, float | None, str]
 
 
 @dataclass(frozen=True)
@@ -109,31 +108,29 @@ def _table(found: Comparison, data: str, part: str) -> Table | None:
     if not metrics:
         return None
     by_place = {(row.contestant, row.epsilon, row.metric.name): row for row in rows}
+    rivals: dict[tuple[float | None, str], list[float]] = {}
+    for row in rows:
+        rivals.setdefault((row.epsilon, row.metric.name), []).append(row.mean)
+
+    def entry(who: Contestant, epsilon: float | None, metric: Metric) -> Entry:
+        row, others = by_place.get((who, epsilon, metric.name)), rivals.get((epsilon, metric.name), [])
+        if row is None:
+            return Entry()
+        top = (min if metric.goal == "min" else max)(others)
+        return Entry(row.mean, row.std, epsilon is not None and len(others) > 1 and row.mean == top)
+
     lines = []
     for epsilon in (*found.epsilons, None):
         for who in found.contestants:
             if (who.kind == "reference") != (epsilon is None):
                 continue
-            entries = tuple(_entry(by_place, (who, epsilon, metric.name)) for metric in metrics)
+            entries = tuple(entry(who, epsilon, metric) for metric in metrics)
             if any(entry.mean is not None for entry in entries):
                 text = "" if epsilon is None else f"{epsilon:g}"
                 lines.append(Line(who.name, text, entries, who.kind == "reference", not who.local))
     columns = tuple(SHORT.get(metric.name, metric.title) for metric in metrics)
     arrows = tuple("↓" if metric.goal == "min" else "↑" for metric in metrics)
     return Table(data, part, columns, arrows, tuple(lines))
-
-
-def _entry(rows: dict[Place, Row], place: Place) -> Entry:
-    row = rows.get(place)
-    if row is None:
-        return Entry()
-    rivals = [
-        other.mean
-        for (_, epsilon, name), other in rows.items()
-        if epsilon == place[1] and name == place[2] and epsilon is not None
-    ]
-    top = (min if row.metric.goal == "min" else max)(rivals) if len(rivals) > 1 else None
-    return Entry(row.mean, row.std, row.mean == top)
 
 
 def _part(row: Row) -> str:
@@ -148,12 +145,13 @@ def _short(value: float) -> str:
 
 def trusted(found: Comparison) -> list[str]:
     """Return what the mark behind a name stands for: a sentence for each method that has it."""
-    return [f"{MARK} {who.name}: {who.trust}{_adjacency(who)}" for who in found.contestants if not who.local]
-
-
-def _adjacency(who: Contestant) -> str:
-    """Return what the epsilon of a central method protects, as this comparison runs it."""
-    return ", for the replacement of one trip by another" if CENTRAL in who.trust else ""
+    # What the epsilon of a central method protects, as this comparison runs it.
+    replaced = ", for the replacement of one trip by another"
+    return [
+        f"{MARK} {who.name}: {who.trust}{replaced if CENTRAL in who.trust else ''}"
+        for who in found.contestants
+        if not who.local
+    ]
 
 
 def markdown(found: Comparison) -> str:
@@ -212,15 +210,9 @@ def csv_text(found: Comparison) -> str:
     writer.writerow(["data", "method", "epsilon", "trust", "metric", "goal", "mean", "std", "seeds"])
     for row in found.rows:
         who, metric = row.contestant, row.metric
-        place = [
-            row.data,
-            who.name,
-            "" if row.epsilon is None else row.epsilon,
-            who.trust,
-            metric.name,
-            metric.goal,
-        ]
-        writer.writerow([*place, row.mean, "" if row.std is None else row.std, row.seeds])
+        place = [row.data, who.name, row.epsilon, who.trust, metric.name, metric.goal]
+        # None is an empty cell.
+        writer.writerow([*place, row.mean, row.std, row.seeds])
     return text.getvalue()
 
 

@@ -22,23 +22,36 @@ from ldptrace.core import ragged
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.paths import CellPaths
-from ldptrace.errors import InputError
+from ldptrace.options import option
 from ldptrace.protocol.grid import Grid
-from ldptrace_lab.ngram.lengths import randomized_sizes, stretched
+from ldptrace_lab.ngram.lengths import Hiding, randomized_sizes, stretched
 
 # Distances are whole numbers, the longest one being this: sums are exact and a tie is a tie.
 LONGEST_DISTANCE = 1 << 32
 
 
-@dataclass(frozen=True)
-class Ngram:
-    """The mechanism of one grid and one budget. Defaults are those of the literature where it tells them.
+@dataclass(frozen=True, kw_only=True)
+class Options(Hiding):
+    """The options of the method. Defaults are those of the literature where it tells them."""
 
-    `order` is the n of the n-grams. `stay` lets consecutive cells of an n-gram be equal; the output is
-    cleaned of repeats afterwards. `metric` measures distances between cell centres in units of the plane or
-    in cells. `hide_length` sends the number of cells through randomized response with `length_share` of the
-    budget over 1..`longest` (three times the grid's side unless said otherwise) and stretches the path to the
-    answer; an empty trajectory then counts as one cell in the middle of the map.
+    order: int = option(2, help="The n of the n-grams.", least=1)
+    stay: bool = option(
+        True, help="Whether consecutive cells of an n-gram may be equal; repeats are removed afterwards."
+    )
+    metric: Literal["plane", "cells"] = option(
+        "plane", help="Whether distances between the centres of cells are in units of the plane or in cells."
+    )
+    longest: int | None = option(
+        None, help="With hide_length, the most cells; by default three times the side of the grid.", least=1
+    )
+
+
+@dataclass(frozen=True)
+class Ngram(Options):
+    """The mechanism of one grid and one budget.
+
+    `hide_length` sends the number of cells through randomized response over 1..`longest` and stretches the path to
+    the answer; an empty trajectory then counts as one cell in the middle of the map.
 
     >>> paths = CellPaths.from_lists([[0, 4, 8]], Grid((0, 0, 3, 3), 3))
     >>> len(Ngram(paths.grid, 1.0).perturb(paths, np.random.default_rng(1)))
@@ -46,25 +59,7 @@ class Ngram:
     """
 
     grid: Grid
-    epsilon: float
-    order: int = 2
-    stay: bool = True
-    metric: Literal["plane", "cells"] = "plane"
-    hide_length: bool = False
-    length_share: float = 0.1
-    longest: int | None = None
-
-    def __post_init__(self) -> None:
-        if not (np.isfinite(self.epsilon) and self.epsilon > 0):
-            raise InputError(f"epsilon must be a positive number, got {self.epsilon!r}")
-        if not isinstance(self.order, int) or self.order < 1:
-            raise InputError(f"the order of the n-grams must be a whole number from 1, got {self.order!r}")
-        if self.metric not in ("plane", "cells"):
-            raise InputError(f"metric must be plane or cells, got {self.metric!r}")
-        if not 0 < self.length_share < 1:
-            raise InputError(f"length_share must lie between 0 and 1, got {self.length_share!r}")
-        if self.longest is not None and (not isinstance(self.longest, int) or self.longest < 1):
-            raise InputError(f"longest must be a whole number of cells from 1, got {self.longest!r}")
+    epsilon: float = option(help="The budget of one trajectory.", above=0)
 
     def distances(self) -> NDArray[np.int64]:
         """Return the distance between the centres of two cells that are `i` columns and `j` rows apart, at [i, j]."""
@@ -76,15 +71,14 @@ class Ngram:
 
     def perturb(self, paths: CellPaths, rng: np.random.Generator) -> CellPaths:
         """Return one perturbed path per path, repeats removed."""
-        epsilon = self.epsilon
+        epsilon, n = self.epsilon, self.grid.n
         if self.hide_length:
-            paths = self._resized(paths, rng)
+            share, longest = self.length_share * epsilon, self.longest or 3 * n
             epsilon *= 1 - self.length_share
-        cells = self._perturbed(paths, epsilon, rng)
-        return without_repeats(cells, paths)
-
-    def _perturbed(self, paths: CellPaths, epsilon: float, rng: np.random.Generator) -> NDArray[np.int32]:
-        distances, n = self.distances(), self.grid.n
+            positions, offsets = stretched(paths.offsets, randomized_sizes(paths.sizes, longest, share, rng))
+            middle = (n // 2) * (n + 1)
+            paths = CellPaths(np.append(paths.cells, middle)[positions], offsets, self.grid)
+        distances = self.distances()
         sources = rng.spawn(len(chunks(len(paths))))
         drawn: NDArray[np.int32] = np.empty((len(paths.cells), self.order), dtype=np.int32)
         cells = np.empty_like(paths.cells)
@@ -95,24 +89,9 @@ class Ngram:
             reconstruct(drawn, part, distances, n, self.stay, source, cells)
 
         map_chunks(work, len(paths))
-        return cells
-
-    def _resized(self, paths: CellPaths, rng: np.random.Generator) -> CellPaths:
-        """Return the paths with lengths drawn by randomized response."""
-        longest = self.longest or 3 * self.grid.n
-        sizes = randomized_sizes(paths.sizes, longest, self.length_share * self.epsilon, rng)
-        positions, offsets = stretched(paths.offsets, sizes)
-        middle = (self.grid.n // 2) * (self.grid.n + 1)
-        return CellPaths(np.append(paths.cells, middle)[positions], offsets, self.grid)
-
-
-def without_repeats(cells: NDArray[np.int32], like: CellPaths) -> CellPaths:
-    """Return the paths of these cells, cut as `like` is, without cells that repeat the cell before."""
-    kept = np.ones(len(cells), dtype=bool)
-    kept[1:] = cells[1:] != cells[:-1]
-    kept[like.offsets[:-1][like.sizes > 0]] = True
-    sizes = ragged.offsets_of(kept)[like.offsets]
-    return CellPaths(cells[kept], sizes, like.grid)
+        kept = ragged.first_values(paths.offsets)
+        kept[1:] |= cells[1:] != cells[:-1]
+        return CellPaths(cells[kept], ragged.kept(paths.offsets, kept), self.grid)
 
 
 @kernel

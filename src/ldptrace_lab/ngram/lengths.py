@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core import ragged
+from ldptrace.options import option, settle
 
 Sizes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hiding:
+    """Whether the length is part of the secret, and what that costs."""
+
+    hide_length: bool = option(False, help="Whether lengths are randomised, too.")
+    length_share: float = option(0.1, help="Share of epsilon for the length.", above=0, below=1)
+
+    def __post_init__(self) -> None:
+        settle(self)
 
 
 def randomized_sizes(sizes: Sizes, longest: int, epsilon: float, rng: np.random.Generator) -> Sizes:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import MISSING, fields, make_dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -14,36 +13,28 @@ from ldptrace.core.placement import place
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.methods.base import Job, Method, Synthesis
+from ldptrace.options import option
 from ldptrace_lab.campus.checkins import read_checkins
 from ldptrace_lab.campus.pois import Pois, Visits
-from ldptrace_lab.ngram.cells import Ngram
+from ldptrace_lab.ngram.cells import Ngram, Options
 from ldptrace_lab.ngram.full import Knowledge, NgramFull, Regions
+from ldptrace_lab.ngram.full.mechanism import Drawing
 
 LEAK = (
     "the length of each trajectory is taken as public and shows in the output (hide_length=true closes this)"
 )
 
 
-def _options(name: str, own: Sequence[tuple[str, Any]], *kinds: type) -> type:
-    """Make the record of the options of a mechanism from those fields of its classes that have defaults."""
-    taken = [entry for kind in kinds for entry in fields(kind) if entry.default is not MISSING]
-    return make_dataclass(
-        name,
-        [
-            *((key, Any, value) for key, value in own),
-            *((each.name, each.type, each.default) for each in taken),
-        ],
-        frozen=True,
-    )
+@dataclass(frozen=True, kw_only=True)
+class FullOptions(Knowledge, Drawing):
+    """The options of NGRAM with places."""
 
-
-def _of(kind: type, options: Any) -> dict[str, Any]:
-    """Return the values of the options that belong to a class."""
-    return {each.name: getattr(options, each.name) for each in fields(kind) if each.default is not MISSING}
+    # The table, or its file.
+    pois: Any = option(None, help="Public table of the places.")
 
 
 def _run(job: Job) -> Synthesis:
-    mechanism = Ngram(job.grid, job.epsilon, **_of(Ngram, job.options))
+    mechanism = Ngram(job.grid, job.epsilon, **vars(job.options))
     with job.stages("perturb and reconstruct"):
         published = mechanism.perturb(job.paths, job.devices)
     picked = published.take(chosen(len(published), job.count, job.sampling))
@@ -54,12 +45,12 @@ def _run(job: Job) -> Synthesis:
 def _run_full(job: Job) -> Synthesis:
     pois = places(job.options.pois)
     visits = Visits.of(job.real)
-    knowledge = _of(Knowledge, job.options)
     with job.stages("cut regions"):
-        regions = Regions.build(pois, Knowledge(**knowledge | {"merge": tuple(knowledge["merge"])}))
+        regions = Regions.build(pois, job.options)
         _ = regions.follows
     with job.stages("perturb and reconstruct"):
-        mechanism = NgramFull(regions, job.epsilon, **_of(NgramFull, job.options))
+        drawing = {entry.name: getattr(job.options, entry.name) for entry in fields(Drawing)}
+        mechanism = NgramFull(regions, job.epsilon, **drawing)
         published = mechanism.perturb(visits, job.devices)
     everyone = Trajectories(
         pois.x[published.poi],
@@ -101,7 +92,7 @@ NGRAM = Method(
     "NGRAM on cells, physical distance only: each user's perturbed trajectory is published",
     _run,
     leaks=LEAK,
-    options=_options("NgramOptions", (), Ngram),
+    options=Options,
     has_model=False,
     closed_by="hide_length",
 )
@@ -110,7 +101,7 @@ NGRAM_FULL = Method(
     "NGRAM with its public knowledge of places: categories, opening hours, reachability",
     _run_full,
     leaks=LEAK,
-    options=_options("NgramFullOptions", [("pois", None)], Knowledge, NgramFull),
+    options=FullOptions,
     has_model=False,
     closed_by="hide_length",
 )

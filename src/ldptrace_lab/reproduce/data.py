@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ldptrace.core import ragged
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.generators import city_traffic
@@ -82,14 +83,11 @@ class DataSet:
         """Seconds between points, for the guideline for N."""
         if self.beside is not None:
             return SETS[self.beside].interval
-        t, offsets = self.trajectories.t, self.trajectories.offsets
+        t = self.trajectories.t
         if t is None or len(t) < 2:
             return INTERVAL
         steps = np.diff(t)
-        # From the last point of a trajectory to the first of the next is no step.
-        inner = np.ones(len(steps), dtype=bool)
-        inner[offsets[1:-1][(offsets[1:-1] > 0) & (offsets[1:-1] < len(t))] - 1] = False
-        positive = steps[inner & (steps > 0)]
+        positive = steps[ragged.inner_steps(self.trajectories.offsets) & (steps > 0)]
         return float(np.median(positive)) if len(positive) else INTERVAL
 
     def guideline(self, epsilon: float, lam: float = 2.5) -> int:
@@ -136,5 +134,5 @@ def own(
         digest.update(column.tobytes())
     box = "data" if bounds is None else ",".join(f"{value!r}" for value in bounds)
     key = f"{digest.hexdigest()}, {len(trajectories)} trajectories, bounds {box}"
-    kept = resembled if resembled in SETS else None
-    return DataSet(name, name, key, lambda: (trajectories, pois), chosen, kept, bounds)
+    beside = resembled if resembled in SETS else None
+    return DataSet(name, name, key, lambda: (trajectories, pois), chosen, beside, bounds)

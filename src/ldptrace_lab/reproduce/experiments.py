@@ -1,4 +1,4 @@
-"""The experiments of the paper's section 6, each as a list of points to measure.
+"""The experiments of the paper's section 6, each as a list of points to measure on a data set.
 
 A point is one place in a table or plot: a data set, a method, and where it stands on the axis. It is measured in
 one cell per repeat; a cell can hold the values of several points of an axis.
@@ -6,14 +6,14 @@ one cell per repeat; a cell can hold the values of several points of an axis.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ldptrace.evaluation.attacks import KAPPAS
 from ldptrace.evaluation.evaluator import FRACTIONS
 from ldptrace.evaluation.metrics import METRICS
-from ldptrace_lab.plugged import others
+from ldptrace_lab.kept import others
 from ldptrace_lab.reproduce import published
 from ldptrace_lab.reproduce.bench import FLOOR, WALKS
 from ldptrace_lab.reproduce.central import NAME as CENTRAL
@@ -113,6 +113,10 @@ class Point:
         ]
 
 
+# A value of the paper: method, place on the axis, metric, value.
+Printed = tuple[str, float, str, float]
+
+
 @dataclass(frozen=True)
 class Experiment:
     """One table or figure: what it asks, how it is measured and drawn, and what the paper printed."""
@@ -123,57 +127,76 @@ class Experiment:
     question: str
     axis: str
     metrics: tuple[str, ...]
-    points: Callable[[Setup], list[Point]]
-    published: Callable[[Setup], list[Row]]
+    # Of one data set: what is measured, and what the paper has of it.
+    measured: Callable[[Setup, DataSet], Iterator[Point]]
+    printed: Callable[[DataSet], Iterator[Printed]]
     layout: Literal["lines", "bars"] = "lines"
     log: bool = False
     log_axis: bool = False
     # Names of the paper's data sets to which it applies; others of the generated ones are left out.
     only: tuple[str, ...] = ()
-    marks: Callable[[Setup], dict[str, float]] | None = None
+    # Where a vertical line is drawn.
+    mark: Callable[[DataSet], float] | None = None
 
     def sets(self, setup: Setup) -> tuple[DataSet, ...]:
         """Return the data sets it runs on: all, or those the paper has; the user's own always."""
         chosen = tuple(data for data in setup.sets if not self.only or data.name in self.only)
         return chosen or setup.sets
 
+    def points(self, setup: Setup) -> list[Point]:
+        """Return what is measured on all data sets."""
+        return [point for data in setup.sets for point in self.measured(setup, data)]
+
+    def published(self, setup: Setup) -> list[Row]:
+        """Return what the paper printed of all data sets."""
+        return [Row.printed(data.title, *value) for data in setup.sets for value in self.printed(data)]
+
 
 ALL = tuple(METRICS)
+BOTH = (published.LDPTRACE, published.NGRAM)
 
 
 def _metrics_at(x: float, metrics: Sequence[str] = ALL) -> dict[str, tuple[str, float]]:
     return {name: (name, x) for name in metrics}
 
 
-def _printed(setup: Setup, method: str, metrics: Sequence[str], xs: Sequence[float]) -> list[Row]:
-    """Return the values that Table 3 prints for a method at epsilon = 1, each at the place of its data set on another
-    axis."""
-    rows = []
-    for data, x in zip(setup.sets, xs, strict=True):
-        values = published.utility(data.beside, method, PAPER_EPSILON) if data.beside else None
-        if values:
-            rows += [Row.printed(data.title, method, x, metric, values[metric]) for metric in metrics]
-    return rows
+def _table_3(
+    data: DataSet,
+    metrics: Sequence[str],
+    x: float,
+    methods: Sequence[str] = BOTH,
+    epsilon: float = PAPER_EPSILON,
+) -> Iterator[Printed]:
+    """Yield the values that Table 3 prints for methods at this epsilon, each at the place x of an axis."""
+    for method in methods:
+        values = published.utility(data.beside, method, epsilon)
+        yield from ((method, x, metric, values[metric]) for metric in metrics if metric in values)
 
 
-def _utility_points(setup: Setup) -> list[Point]:
-    methods = (ONE_REPORT, PADDED, PRINTED, NGRAM, *setup.others, CENTRAL, FLOOR)
-    return [
-        Point(data, method, "metrics", _metrics_at(epsilon), epsilon=epsilon)
-        for data in setup.sets
-        for epsilon in published.EPSILONS
-        for method in methods
-    ]
+def _columns(table: dict[str, list[float]]) -> Iterator[Printed]:
+    """Yield the values of a table with a column of metrics for each method."""
+    for method, values in table.items():
+        name = published.LDPTRACE if method == PADDED else method
+        yield from ((name, 0.0, *item) for item in zip(published.METRICS, values, strict=True))
 
 
-def _utility_published(setup: Setup) -> list[Row]:
-    rows = []
-    for data in setup.sets:
-        for method in (published.LDPTRACE, published.NGRAM):
-            for epsilon in published.EPSILONS:
-                values = published.utility(data.beside, method, epsilon) if data.beside else None
-                rows += [Row.printed(data.title, method, epsilon, *item) for item in (values or {}).items()]
-    return rows
+def _total_seconds(data: DataSet, methods: Sequence[str], x: float | None = None) -> Iterator[Printed]:
+    """Yield the paper's seconds for all trajectories of its set, from Table 4; x is by default their number."""
+    table, users = published.SECONDS.get(data.beside or ""), published.users(data.beside)
+    for method in methods if table else ():
+        seconds = table["total" if method == published.LDPTRACE else method] * users / 1000
+        yield method, float(users) if x is None else x, "seconds", seconds
+
+
+def _utility(setup: Setup, data: DataSet) -> Iterator[Point]:
+    for epsilon in published.EPSILONS:
+        for method in (ONE_REPORT, PADDED, PRINTED, NGRAM, *setup.others, CENTRAL, FLOOR):
+            yield Point(data, method, "metrics", _metrics_at(epsilon), epsilon=epsilon)
+
+
+def _utility_printed(data: DataSet) -> Iterator[Printed]:
+    for epsilon in published.EPSILONS:
+        yield from _table_3(data, ALL, epsilon, epsilon=epsilon)
 
 
 STAGES = {
@@ -193,219 +216,93 @@ STAGES = {
 }
 
 
-def _efficiency_points(setup: Setup) -> list[Point]:
+def _efficiency(setup: Setup, data: DataSet) -> Iterator[Point]:
     takes = {stage: (metric, 0.0) for stage, metric in STAGES.items()}
-    return [
-        Point(data, method, "seconds", takes, per=1000.0)
-        for data in setup.sets
-        for method in (ONE_REPORT, PADDED, NGRAM, *setup.others)
-    ]
+    for method in (ONE_REPORT, PADDED, NGRAM, *setup.others):
+        yield Point(data, method, "seconds", takes, per=1000.0)
 
 
-def _efficiency_published(setup: Setup) -> list[Row]:
-    rows = []
-    for data in setup.sets:
-        table = published.SECONDS.get(data.beside or "")
-        if table is None:
-            continue
-        parts = {
-            "prepare": table["prepare"],
-            "devices": table["length"] + table["moves"] + table["ends"],
-            "estimate": table["estimate"],
-            "synthesise": table["synthesise"],
-            "total": table["total"],
-        }
-        rows += [Row.printed(data.title, published.LDPTRACE, 0.0, *item) for item in parts.items()]
-        rows.append(Row.printed(data.title, published.NGRAM, 0.0, "total", table[published.NGRAM]))
-    return rows
-
-
-def _variants_points(setup: Setup) -> list[Point]:
-    return [
-        Point(data, method, "metrics", _metrics_at(0.0))
-        for data in setup.sets
-        for method in ("randsyn", "combtran", "noadapt", PADDED)
-    ]
-
-
-def _variants_published(setup: Setup) -> list[Row]:
-    return [
-        Row.printed(data.title, published.LDPTRACE if method == PADDED else method, 0.0, metric, value)
-        for data in setup.sets
-        for method, values in published.VARIANTS.get(data.beside or "", {}).items()
-        for metric, value in zip(published.METRICS, values, strict=True)
-    ]
-
-
-def _granularity_points(setup: Setup) -> list[Point]:
-    return [
-        Point(data, method, "metrics", {"query_error": ("query_error", float(grid))}, grid=grid)
-        for data in setup.sets
-        for grid in setup.scale.grids
-        for method in (ONE_REPORT, PADDED, PRINTED, NGRAM, *setup.others)
-        if method in (PADDED, PRINTED) or grid <= setup.scale.finest
-    ]
-
-
-def _at_default_grid(setup: Setup) -> list[Row]:
-    """Return the printed query errors, at the grid of each set."""
-    grids = [float(data.grid) for data in setup.sets]
-    return [
-        row
-        for method in (published.LDPTRACE, published.NGRAM)
-        for row in _printed(setup, method, ("query_error",), grids)
-    ]
-
-
-def _guidelines(setup: Setup) -> dict[str, float]:
-    return {data.title: float(data.guideline(PAPER_EPSILON)) for data in setup.sets}
-
-
-def _lambda_points(setup: Setup) -> list[Point]:
-    points = []
-    for data in setup.sets:
-        for lam in setup.scale.lambdas:
-            grid = data.guideline(PAPER_EPSILON, lam)
-            takes = {"query_error": ("query_error", lam)}
-            points += [
-                Point(data, method, "metrics", takes, grid=grid)
-                for method in (ONE_REPORT, PADDED, PRINTED)
-                if method != ONE_REPORT or grid <= setup.scale.finest
-            ]
-    return points
-
-
-def _query_size_points(setup: Setup) -> list[Point]:
-    takes = {f"{fraction:.4f}": ("query_error", fraction) for fraction in FRACTIONS}
-    return [
-        Point(data, method, "queries", takes)
-        for data in setup.sets
-        for method in (ONE_REPORT, PADDED, PRINTED, NGRAM, *setup.others, FLOOR)
-    ]
-
-
-def _runtime_points(setup: Setup) -> list[Point]:
-    return [
-        Point(
-            data,
-            method,
-            "seconds",
-            {"total": ("seconds", float(grid))},
-            grid=grid,
-            users=setup.scale.timed_users,
-        )
-        for data in setup.sets
-        for grid in setup.scale.grids
-        for method in (ONE_REPORT, PADDED, *setup.others)
-        if method == PADDED or grid <= setup.scale.finest
-    ]
-
-
-def _total_seconds(data: DataSet, method: str) -> float | None:
-    """Return the paper's total for all trajectories of its set, from Table 4."""
+def _efficiency_printed(data: DataSet) -> Iterator[Printed]:
     table = published.SECONDS.get(data.beside or "")
-    if table is None or data.beside is None:
-        return None
-    per_thousand = table["total" if method == published.LDPTRACE else method]
-    return per_thousand * published.SETS[data.beside].trajectories / 1000
+    if table is not None:
+        parts = table | {"devices": table["length"] + table["moves"] + table["ends"]}
+        for part in ("prepare", "devices", "estimate", "synthesise", "total"):
+            yield published.LDPTRACE, 0.0, part, parts[part]
+        yield published.NGRAM, 0.0, "total", table[published.NGRAM]
 
 
-def _runtime_published(setup: Setup) -> list[Row]:
-    totals = [(data, _total_seconds(data, published.LDPTRACE)) for data in setup.sets]
-    return [
-        Row.printed(data.title, published.LDPTRACE, float(data.grid), "seconds", total)
-        for data, total in totals
-        if total is not None
-    ]
+def _variants(setup: Setup, data: DataSet) -> Iterator[Point]:
+    for method in ("randsyn", "combtran", "noadapt", PADDED):
+        yield Point(data, method, "metrics", _metrics_at(0.0))
+
+
+QUERY = ("query_error",)
+
+
+def _granularity(setup: Setup, data: DataSet) -> Iterator[Point]:
+    for grid in setup.scale.grids:
+        for method in (ONE_REPORT, PADDED, PRINTED, NGRAM, *setup.others):
+            if method in (PADDED, PRINTED) or grid <= setup.scale.finest:
+                yield Point(data, method, "metrics", _metrics_at(float(grid), QUERY), grid=grid)
+
+
+def _lambda(setup: Setup, data: DataSet) -> Iterator[Point]:
+    for lam in setup.scale.lambdas:
+        grid = data.guideline(PAPER_EPSILON, lam)
+        for method in (ONE_REPORT, PADDED, PRINTED):
+            if method != ONE_REPORT or grid <= setup.scale.finest:
+                yield Point(data, method, "metrics", _metrics_at(lam, QUERY), grid=grid)
+
+
+def _query_size(setup: Setup, data: DataSet) -> Iterator[Point]:
+    takes = {f"{fraction:.4f}": ("query_error", fraction) for fraction in FRACTIONS}
+    for method in (ONE_REPORT, PADDED, PRINTED, NGRAM, *setup.others, FLOOR):
+        yield Point(data, method, "queries", takes)
+
+
+def _runtime(setup: Setup, data: DataSet) -> Iterator[Point]:
+    for grid in setup.scale.grids:
+        for method in (ONE_REPORT, PADDED, *setup.others):
+            if method == PADDED or grid <= setup.scale.finest:
+                takes = {"total": ("seconds", float(grid))}
+                yield Point(data, method, "seconds", takes, grid=grid, users=setup.scale.timed_users)
 
 
 QUANTILE_METRICS = ("query_error", "diameter_error", "pattern_f1")
 
 
-def _quantile_points(setup: Setup) -> list[Point]:
-    points = []
-    for data in setup.sets:
-        for method in (PADDED, PRINTED):
-            for k in setup.scale.quantiles:
-                options = {"quantile": k}
-                takes = _metrics_at(k, QUANTILE_METRICS)
-                points.append(Point(data, method, "metrics", takes, options=options))
-                seconds = {"total": ("seconds", k)}
-                users = setup.scale.timed_users
-                points.append(Point(data, method, "seconds", seconds, options=options, users=users))
-    return points
+def _quantile(setup: Setup, data: DataSet) -> Iterator[Point]:
+    for method in (PADDED, PRINTED):
+        for k in setup.scale.quantiles:
+            options, users = {"quantile": k}, setup.scale.timed_users
+            yield Point(data, method, "metrics", _metrics_at(k, QUANTILE_METRICS), options=options)
+            yield Point(data, method, "seconds", {"total": ("seconds", k)}, options=options, users=users)
 
 
-def _quantile_published(setup: Setup) -> list[Row]:
-    return _printed(setup, published.LDPTRACE, QUANTILE_METRICS, [0.9] * len(setup.sets))
+def _scalability(setup: Setup, data: DataSet) -> Iterator[Point]:
+    for part in setup.scale.parts:
+        users = max(1, round(part * len(data.trajectories)))
+        for method in (ONE_REPORT, PADDED, NGRAM, *setup.others):
+            yield Point(data, method, "seconds", {"total": ("seconds", float(users))}, users=users)
 
 
-def _scalability_points(setup: Setup) -> list[Point]:
-    """Return seconds of each method on parts of each set."""
-    points = []
-    for data in setup.sets:
-        total = len(data.trajectories)
-        for part in setup.scale.parts:
-            users = max(1, round(part * total))
-            takes = {"total": ("seconds", float(users))}
-            points += [
-                Point(data, method, "seconds", takes, users=users)
-                for method in (ONE_REPORT, PADDED, NGRAM, *setup.others)
-            ]
-    return points
+def _unmodified(setup: Setup, data: DataSet) -> Iterator[Point]:
+    users = min(setup.scale.full_users, len(data.trajectories))
+    for method in (ONE_REPORT, PADDED, NGRAM, *((FULL,) if data.pois is not None else ()), FLOOR):
+        yield Point(data, method, "metrics", _metrics_at(0.0), users=users)
 
 
-def _scalability_published(setup: Setup) -> list[Row]:
-    return [
-        Row.printed(data.title, method, float(published.SETS[data.beside].trajectories), "seconds", total)
-        for data in setup.sets
-        if data.beside is not None
-        for method in (published.LDPTRACE, published.NGRAM)
-        if (total := _total_seconds(data, method)) is not None
-    ]
+def _attacks(setup: Setup, data: DataSet) -> Iterator[Point]:
+    attacks = ("reidentification", "outlier")
+    takes = {f"{attack}@{kappa}": (attack, float(kappa)) for attack in attacks for kappa in KAPPAS}
+    for method in (ONE_REPORT, PADDED, NGRAM, *setup.others, FLOOR, WALKS):
+        yield Point(data, method, "attacks", takes)
 
 
-def _unmodified_points(setup: Setup) -> list[Point]:
-    points = []
-    for data in setup.sets:
-        users = min(setup.scale.full_users, len(data.trajectories))
-        methods = (ONE_REPORT, PADDED, NGRAM, *((FULL,) if data.pois is not None else ()), FLOOR)
-        points += [Point(data, method, "metrics", _metrics_at(0.0), users=users) for method in methods]
-    return points
-
-
-def _unmodified_published(setup: Setup) -> list[Row]:
-    return [
-        Row.printed(data.title, method, 0.0, metric, value)
-        for data in setup.sets
-        if data.beside == "campus"
-        for method, values in published.CAMPUS.items()
-        for metric, value in zip(published.METRICS, values, strict=True)
-    ]
-
-
-def _attacks_points(setup: Setup) -> list[Point]:
-    takes = {
-        f"{attack}@{kappa}": (attack, float(kappa))
-        for attack in ("reidentification", "outlier")
-        for kappa in KAPPAS
-    }
-    return [
-        Point(data, method, "attacks", takes)
-        for data in setup.sets
-        for method in (ONE_REPORT, PADDED, NGRAM, *setup.others, FLOOR, WALKS)
-    ]
-
-
-def _attacks_published(setup: Setup) -> list[Row]:
-    """Return the printed resilience to the attacks, which is the same for every kappa."""
-    return [
-        Row.printed(data.title, published.LDPTRACE, float(kappa), attack, value)
-        for data in setup.sets
-        if data.beside == "oldenburg"
-        for attack, value in published.RESILIENCE.items()
-        for kappa in KAPPAS
-    ]
+def _attacks_printed(data: DataSet) -> Iterator[Printed]:
+    """Yield the printed resilience to the attacks, which is the same for every kappa."""
+    for attack, value in published.RESILIENCE.items() if data.beside == "oldenburg" else ():
+        yield from ((published.LDPTRACE, float(kappa), attack, value) for kappa in KAPPAS)
 
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -414,63 +311,59 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment(
             "utility", "Utility", "Table 3, section 6.3",
             "How good is each method in nine metrics, at three values of epsilon?",
-            "epsilon", ALL, _utility_points, _utility_published,
+            "epsilon", ALL, _utility, _utility_printed,
         ),
         Experiment(
             "efficiency", "Efficiency", "Table 4, section 6.4",
             "How many seconds does each stage of a method take for 1,000 trajectories? Preparation reads the"
             " trajectories, devices make all reports, estimation makes a model of them, and synthesis draws trips.",
             "", ("devices", "prepare", "estimate", "synthesise", "total"),
-            _efficiency_points, _efficiency_published, layout="bars", log=True,
+            _efficiency, _efficiency_printed, layout="bars", log=True,
         ),
         Experiment(
             "variants", "Variants of the paper's method", "Table 5, section 6.5.1",
             "How much worse is LDPTrace without one of its parts?",
-            "", ALL, _variants_points, _variants_published, layout="bars",
+            "", ALL, _variants,
+            lambda data: _columns(published.VARIANTS.get(data.beside or "", {})), layout="bars",
         ),
         Experiment(
             "granularity", "Granularity", "Figure 2, section 6.5.2",
             "How does the query error depend on the number N of cells per side?"
             " Dotted lines show the N that the LDPTrace paper recommends.",
-            "N", ("query_error",), _granularity_points, _at_default_grid, log=True, marks=_guidelines,
+            "N", QUERY, _granularity, lambda data: _table_3(data, QUERY, float(data.grid)), log=True,
+            mark=lambda data: float(data.guideline(PAPER_EPSILON)),
         ),
         Experiment(
             "lambda", "Lambda of the guideline", "Figure 3a, section 6.5.4",
             "The LDPTrace paper recommends a number of cells per side by a formula with a constant, lambda."
             " Which value of lambda gives the smallest query error?",
-            "lambda", ("query_error",), _lambda_points,
-            lambda setup: _printed(setup, published.LDPTRACE, ("query_error",), [2.5] * len(setup.sets)),
-            log=True,
+            "lambda", QUERY, _lambda, lambda data: _table_3(data, QUERY, 2.5, (published.LDPTRACE,)), log=True,
         ),
         Experiment(
             "query-size", "Query size", "Figure 3b, section 6.5.4",
             "How does the query error depend on the size r of the queried squares, as a share of the whole area?",
-            "r", ("query_error",), _query_size_points,
-            lambda setup: [
-                row
-                for method in (published.LDPTRACE, published.NGRAM)
-                for row in _printed(setup, method, ("query_error",), [1 / 9] * len(setup.sets))
-            ],
-            log=True,
+            "r", QUERY, _query_size, lambda data: _table_3(data, QUERY, 1 / 9), log=True,
         ),
         Experiment(
             "runtime", "Running time", "Figure 3c, section 6.5.2",
             "How does the running time in seconds depend on the number N of cells per side? Our times are for at most"
             f" {PAPER.timed_users:,} trajectories ({QUICK.timed_users:,} with --scale quick) and include making all"
             " reports. Times printed in the LDPTrace paper are for all trajectories of a data set.",
-            "N", ("seconds",), _runtime_points, _runtime_published, log=True,
+            "N", ("seconds",), _runtime,
+            lambda data: _total_seconds(data, (published.LDPTRACE,), float(data.grid)), log=True,
         ),
         Experiment(
             "quantile", "Quantile of the length", "Figure 5, section 6.5.3",
             "LDPTrace cuts long trajectories at the k-quantile of all lengths."
             " How do errors and running time depend on this quantile k? Our times are for at most"
             f" {PAPER.timed_users:,} trajectories ({QUICK.timed_users:,} with --scale quick).",
-            "k", (*QUANTILE_METRICS, "seconds"), _quantile_points, _quantile_published,
+            "k", (*QUANTILE_METRICS, "seconds"), _quantile,
+            lambda data: _table_3(data, QUANTILE_METRICS, 0.9, (published.LDPTRACE,)),
         ),
         Experiment(
             "scalability", "Scalability", "Figure 4, section 6.6",
             "How does the running time in seconds grow with the number of trajectories?",
-            "trajectories", ("seconds",), _scalability_points, _scalability_published, log=True,
+            "trajectories", ("seconds",), _scalability, lambda data: _total_seconds(data, BOTH), log=True,
             log_axis=True, only=("porto", "campus"),
         ),
         Experiment(
@@ -478,13 +371,14 @@ EXPERIMENTS: dict[str, Experiment] = {
             "The LDPTrace paper measures a version of NGRAM that knows only cells. Is NGRAM better if it knows places"
             f" with categories and opening hours, too? All methods get at most {PAPER.full_users:,} trajectories"
             f" ({QUICK.full_users:,} with --scale quick).",
-            "", ALL, _unmodified_points, _unmodified_published, layout="bars", only=("campus",),
+            "", ALL, _unmodified, lambda data: _columns(published.CAMPUS if data.beside == "campus" else {}),
+            layout="bars", only=("campus",),
         ),
         Experiment(
             "attacks", "Attacks", "Figure 6, section 6.8",
             "An attacked trip is safe if more than kappa other trips are similar to it."
             " Which share of attacked trips is safe?",
-            "kappa", ("reidentification", "outlier"), _attacks_points, _attacks_published,
+            "kappa", ("reidentification", "outlier"), _attacks, _attacks_printed,
             only=("oldenburg",),
         ),
     )

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ldptrace.evaluation.metrics import METRICS
+from ldptrace_lab.reproduce import tables
 from ldptrace_lab.reproduce.experiments import Experiment
 from ldptrace_lab.reproduce.results import PUBLISHED, Row
-from ldptrace_lab.reproduce.tables import TITLES, UNITS, family
-from ldptrace_lab.reproduce.tables import colour as colour_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,14 +70,14 @@ def _lines(experiment: Experiment, rows: Sequence[Row], marks: Mapping[str, floa
 def _line(axis: Axes, points: list[Row], size: float) -> None:
     x, mean = np.array([row.x for row in points]), np.array([row.mean for row in points])
     printed = points[0].source == PUBLISHED
-    colour = colour_of(points[0].method)
-    label = _label(points[0])
+    colour = tables.colour(points[0].method)
+    label = tables.label(points[0].source, points[0].method)
     if printed:
         axis.plot(
             x, mean, "D--", color=colour, markerfacecolor="white", linewidth=1, markersize=4, label=label
         )
         return
-    marker = MARKERS[family(points[0].method) % len(MARKERS)]
+    marker = MARKERS[tables.family(points[0].method) % len(MARKERS)]
     axis.plot(x, mean, color=colour, marker=marker, linewidth=1.3, markersize=size, alpha=0.9, label=label)
     spread = np.array([row.std or 0.0 for row in points])
     axis.fill_between(x, mean - spread, mean + spread, color=colour, alpha=0.15, linewidth=0)
@@ -88,9 +86,7 @@ def _line(axis: Axes, points: list[Row], size: float) -> None:
 def _bars(experiment: Experiment, rows: Sequence[Row]) -> Figure:
     sets = _different(row.data for row in rows)
     metrics = [name for name in experiment.metrics if any(row.metric == name for row in rows)]
-    series = _different((row.source, row.method) for row in rows)
-    # A published bar stands right of the measured one that it belongs to.
-    series.sort(key=lambda pair: (family(pair[1]), pair[0] == PUBLISHED))
+    series = _series(rows)
     columns = 3 if len(metrics) > 1 else 1
     figure, axes = _panels(math.ceil(len(metrics) / columns), columns)
     for panel, axis in enumerate(axes.flat):
@@ -104,9 +100,10 @@ def _bars(experiment: Experiment, rows: Sequence[Row]) -> Figure:
                 if row.metric == metrics[panel] and (row.source, row.method) == pair
             }
             if own:
+                places = [place - 0.4 + 0.8 * (number + 0.5) / len(series) for place in range(len(sets))]
+                known = [(place, own[data]) for place, data in zip(places, sets, strict=True) if data in own]
                 # The height of a bar means nothing where the axis has no zero.
-                mark = _dots if experiment.log else _bar
-                mark(axis, [own.get(data) for data in sets], number, len(series))
+                _dots(axis, known) if experiment.log else _bar(axis, known, 0.8 * 0.92 / len(series))
         axis.set_xticks(range(len(sets)), sets)
         axis.grid(visible=False, axis="x")
         _name(axis, experiment, [row for row in rows if row.metric == metrics[panel]])
@@ -114,36 +111,29 @@ def _bars(experiment: Experiment, rows: Sequence[Row]) -> Figure:
     return figure
 
 
-def _bar(axis: Axes, own: list[Row | None], number: int, count: int) -> None:
-    width = 0.8 / count
-    known = [(place, row) for place, row in enumerate(own) if row is not None]
-    places = [place - 0.4 + width * (number + 0.5) for place, _ in known]
-    first = known[0][1]
-    printed = first.source == PUBLISHED
+def _bar(axis: Axes, known: list[tuple[float, Row]], width: float) -> None:
+    places, own = zip(*known, strict=True)
+    printed, colour = own[0].source == PUBLISHED, tables.colour(own[0].method)
     axis.bar(
         places,
-        [row.mean for _, row in known],
-        width * 0.92,
-        yerr=None if printed else [row.std or 0.0 for _, row in known],
-        color="white" if printed else colour_of(first.method),
-        edgecolor=colour_of(first.method),
+        [row.mean for row in own],
+        width,
+        yerr=None if printed else [row.std or 0.0 for row in own],
+        color="white" if printed else colour,
+        edgecolor=colour,
         hatch="////" if printed else None,
         error_kw={"linewidth": 0.8},
-        label=_label(first),
+        label=tables.label(own[0].source, own[0].method),
     )
 
 
-def _dots(axis: Axes, own: list[Row | None], number: int, count: int) -> None:
+def _dots(axis: Axes, known: list[tuple[float, Row]]) -> None:
     """Draw a mark for each data set, for logarithmic axes."""
-    width = 0.8 / count
-    known = [(place, row) for place, row in enumerate(own) if row is not None]
-    first = known[0][1]
-    printed = first.source == PUBLISHED
-    colour = colour_of(first.method)
-    mean = np.array([row.mean for _, row in known])
-    spread = np.array([row.std or 0.0 for _, row in known])
+    places, own = zip(*known, strict=True)
+    printed, colour = own[0].source == PUBLISHED, tables.colour(own[0].method)
+    mean, spread = np.array([row.mean for row in own]), np.array([row.std or 0.0 for row in own])
     axis.errorbar(
-        [place - 0.4 + width * (number + 0.5) for place, _ in known],
+        places,
         mean,
         # A spread beyond the mean would reach below zero, where the axis does not go.
         yerr=None if printed else np.stack((np.minimum(spread, 0.9 * mean), spread)),
@@ -152,22 +142,21 @@ def _dots(axis: Axes, own: list[Row | None], number: int, count: int) -> None:
         markerfacecolor="white" if printed else colour,
         markersize=5,
         linewidth=0.8,
-        label=_label(first),
+        label=tables.label(own[0].source, own[0].method),
     )
+
+
+def _series(rows: Sequence[Row]) -> list[tuple[str, str]]:
+    """Return source and method of each series; a published one is right of the measured one that it belongs to."""
+    series = _different((row.source, row.method) for row in rows)
+    return sorted(series, key=lambda pair: (tables.family(pair[1]), pair[0] == PUBLISHED))
 
 
 def legend(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Return what each colour stands for, and whether it is a value that the paper prints."""
-    series = _different((row.source, row.method) for row in rows)
-    series.sort(key=lambda pair: (family(pair[1]), pair[0] == PUBLISHED))
-    first = {(row.source, row.method): row for row in reversed(rows)}
     return [
-        {
-            "label": _label(first[pair]),
-            "colour": colour_of(pair[1]),
-            "printed": pair[0] == PUBLISHED,
-        }
-        for pair in series
+        {"label": tables.label(*pair), "colour": tables.colour(pair[1]), "printed": pair[0] == PUBLISHED}
+        for pair in _series(rows)
     ]
 
 
@@ -182,10 +171,8 @@ def _panels(lines: int, columns: int) -> tuple[Figure, Any]:
 
 def _name(axis: Axes, experiment: Experiment, rows: Sequence[Row], data: str = "") -> None:
     """Set title and scales of a panel, which shows these rows."""
-    metric = rows[0].metric
-    title = METRICS[metric].title if metric in METRICS else UNITS.get(metric, metric)
-    better = {"min": " ↓", "max": " ↑"}[METRICS[metric].goal] if metric in METRICS else ""
-    axis.set_title(f"{data}: {title}{better}" if data else title + better, fontsize=8)
+    title = tables.title_of(rows[0].metric)
+    axis.set_title(f"{data}: {title}" if data else title, fontsize=8)
     means = [row.mean for row in rows if math.isfinite(row.mean)]
     if experiment.log and any(mean > 0 for mean in means):
         _logarithmic(axis, "y")
@@ -213,11 +200,6 @@ def _legend(figure: Figure, axes: Any) -> None:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
     figure.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=4, frameon=False)
-
-
-def _label(row: Row) -> str:
-    name = TITLES.get(row.method, row.method)
-    return f"{name}, published" if row.source == PUBLISHED else name
 
 
 def _different(values: Any) -> list[Any]:

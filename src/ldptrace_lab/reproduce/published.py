@@ -57,8 +57,13 @@ SECONDS: dict[str, dict[str, float]] = _TABLES["table 4"]
 RESILIENCE = {"reidentification": 0.88, "outlier": 1.0}
 
 
-def utility(name: str, method: str, epsilon: float) -> dict[str, float] | None:
-    """Return a column of Table 3 by metric, or None where the paper has none.
+def users(name: str | None) -> int:
+    """Return the number of trajectories of a set of the paper; 0 for another set."""
+    return SETS[name].trajectories if name in SETS else 0
+
+
+def utility(name: str | None, method: str, epsilon: float) -> dict[str, float]:
+    """Return a column of Table 3 by metric; an empty one where the paper has none.
 
     >>> utility("oldenburg", LDPTRACE, 1.0)["trip_error"]
     0.0683
@@ -66,6 +71,6 @@ def utility(name: str, method: str, epsilon: float) -> dict[str, float] | None:
     # For each set and method one line per metric, at the three epsilons.
     table = _TABLES["table 3"].get(f"{name} {method}")
     if table is None or epsilon not in EPSILONS:
-        return None
+        return {}
     column = EPSILONS.index(epsilon)
     return {metric: row[column] for metric, row in zip(METRICS, table, strict=True)}

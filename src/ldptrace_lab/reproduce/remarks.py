@@ -16,9 +16,19 @@ WHY = (
 )
 
 
+# Methods that are compared in all metrics, by experiment.
+PAIRS = {
+    "utility": (("single-report", "paper"), ("single-report", "ngram"), ("paper", "ngram")),
+    "variants": (("paper", "randsyn"), ("paper", "combtran"), ("paper", "noadapt")),
+    "unmodified-ngram": (("ngram-full", "ngram"), ("single-report", "ngram-full"), ("paper", "ngram-full")),
+}
+
+
 def remarks(name: str, rows: Sequence[Row]) -> list[str]:
     """Return what the rows of an experiment show, in sentences."""
-    return _REMARKS[name](rows) if name in _REMARKS else []
+    said = [_compared(rows, *pair) for pair in PAIRS.get(name, ())]
+    more = _REMARKS[name](rows) if name in _REMARKS else []
+    return [sentence for sentence in (*said, *more) if sentence]
 
 
 def _values(rows: Sequence[Row], method: str, source: str = MEASURED) -> Values:
@@ -46,11 +56,8 @@ def _compared(rows: Sequence[Row], first: str, second: str) -> str | None:
 
 
 def _utility(rows: Sequence[Row]) -> list[str]:
-    said = [
-        _compared(rows, "single-report", "paper"),
-        _compared(rows, "single-report", "ngram"),
-        _compared(rows, "paper", "ngram"),
-    ]
+    """Return how the printed LDPTrace and NGRAM compare, and why ours may compare otherwise."""
+    said = []
     printed = _wins(_values(rows, published.LDPTRACE, PUBLISHED), _values(rows, published.NGRAM, PUBLISHED))
     if printed[1]:
         said.append(
@@ -60,12 +67,7 @@ def _utility(rows: Sequence[Row]) -> list[str]:
         wins, places = _wins(_values(rows, "paper"), _values(rows, "ngram"))
         if wins < places:
             said.append(WHY)
-    return [sentence for sentence in said if sentence]
-
-
-def _variants(rows: Sequence[Row]) -> list[str]:
-    pairs = [_compared(rows, "paper", other) for other in ("randsyn", "combtran", "noadapt")]
-    return [sentence for sentence in pairs if sentence]
+    return said
 
 
 def _efficiency(rows: Sequence[Row]) -> list[str]:
@@ -76,22 +78,11 @@ def _efficiency(rows: Sequence[Row]) -> list[str]:
             theirs[key] / ours[key] for key in ours if key in theirs and key[2] == "total" and ours[key] > 0
         ]
         if ratios:
-            low, high = (f"{value:,.0f}" for value in (min(ratios), max(ratios)))
-            times = low if low == high else f"{low} to {high}"
             said.append(
-                f'Our program for the method "{TITLES[method]}" is {times} times as fast as the program that the '
-                "LDPTrace paper measures, on another machine."
+                f'Our program for the method "{TITLES[method]}" is {_span(ratios, ",.0f")} times as fast as the '
+                "program that the LDPTrace paper measures, on another machine."
             )
     return said
-
-
-def _unmodified(rows: Sequence[Row]) -> list[str]:
-    pairs = [
-        _compared(rows, "ngram-full", "ngram"),
-        _compared(rows, "single-report", "ngram-full"),
-        _compared(rows, "paper", "ngram-full"),
-    ]
-    return [sentence for sentence in pairs if sentence]
 
 
 def _attacks(rows: Sequence[Row]) -> list[str]:
@@ -116,16 +107,14 @@ def _attacks(rows: Sequence[Row]) -> list[str]:
     return said
 
 
-def _span(values: Sequence[float]) -> str:
+def _span(values: Sequence[float], form: str = ".2f") -> str:
     """Return the lowest and the highest value."""
-    low, high = f"{min(values):.2f}", f"{max(values):.2f}"
+    low, high = format(min(values), form), format(max(values), form)
     return low if low == high else f"{low} to {high}"
 
 
 _REMARKS: dict[str, Callable[[Sequence[Row]], list[str]]] = {
     "utility": _utility,
-    "variants": _variants,
     "efficiency": _efficiency,
-    "unmodified-ngram": _unmodified,
     "attacks": _attacks,
 }

@@ -90,16 +90,3 @@ def to_plain(rows: Sequence[Row]) -> list[dict[str, Any]]:
         }
         for row in rows
     ]
-
-
-def from_plain(records: Sequence[dict[str, Any]]) -> list[Row]:
-    """Return the rows that `to_plain` wrote.
-
-    >>> from_plain(to_plain([Row.printed("a", "b", 1.0, "c", 2.0)]))[0].mean
-    2.0
-    """
-    return [Row(**record | {"mean": _number(record["mean"])}) for record in records]
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value

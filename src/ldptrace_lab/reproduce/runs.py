@@ -9,17 +9,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from ldptrace.core.atomic import atomic_path
 from ldptrace.errors import InputError, LdptraceError
-from ldptrace_lab import plugged
-from ldptrace_lab.kept import Kept
+from ldptrace.pages.page import asset, template
+from ldptrace_lab.kept import Kept, sentence_about
 from ldptrace_lab.reproduce.bench import Bench
 from ldptrace_lab.reproduce.experiments import EXPERIMENTS, Experiment, Point, Setup
-from ldptrace_lab.reproduce.figures import draw
+from ldptrace_lab.reproduce.figures import draw, legend
 from ldptrace_lab.reproduce.remarks import remarks
 from ldptrace_lab.reproduce.results import Cell, Row, to_csv, to_plain
+from ldptrace_lab.reproduce.tables import side_by_side
 
 FORMAT, VERSION = "ldptrace-reproduce", 1
+FINDING = "docs/explanation/published-numbers.md"
 Listener = Callable[[str, int, int], None]
 # The values of cells by the keys of the cells.
 Values = dict[str, dict[str, float]]
@@ -73,31 +77,54 @@ class Report:
                 temporary.write_text(text, encoding="utf-8")
 
 
-def experiment_of(name: str) -> Experiment:
-    """Return the experiment of that name."""
-    if name not in EXPERIMENTS:
-        raise InputError(f"there is no experiment {name!r}; there are {', '.join(EXPERIMENTS)} and all")
-    return EXPERIMENTS[name]
-
-
 def reproduce(name: str, setup: Setup, folder: Path, listener: Listener | None = None) -> Report:
     """Run one experiment, or what is left of it, and write its files to the folder.
 
     `listener` gets what is measured next, and how many measurements are done, of how many.
     """
-    experiment = experiment_of(name)
+    if name not in EXPERIMENTS:
+        raise InputError(f"there is no experiment {name!r}; there are {', '.join(EXPERIMENTS)} and all")
+    experiment = EXPERIMENTS[name]
     folder.mkdir(parents=True, exist_ok=True)
     own = replace(setup, sets=experiment.sets(setup))
     points = experiment.points(own)
     cells = [cell for point in points for cell in point.cells(own.repeats, own.seed)]
     found, refused = _measured(Kept(folder / "cells"), cells, own, listener)
     rows = [row for point in points for row in _rows(point, own, found)] + experiment.published(own)
-    marks = experiment.marks(own) if experiment.marks else {}
+    marks = {data.title: experiment.mark(data) for data in own.sets} if experiment.mark else {}
     shown = {row.method for row in rows}
-    said = [plugged.sentence(other) for other in own.others if other in shown]
+    said = [sentence_about(other) for other in own.others if other in shown]
     report = Report(experiment, own, rows, [*remarks(name, rows), *said, *refused], marks)
     report.write(folder)
     return report
+
+
+def write_page(reports: Sequence[Report], path: Path) -> None:
+    """Write the page of the given experiments."""
+    setup = reports[0].setup
+    text = template("page.html", "ldptrace_lab.reproduce").render(
+        style=Markup(asset("page.css", "ldptrace_lab.reproduce")),
+        reports=[
+            {
+                "experiment": report.experiment,
+                "remarks": report.remarks,
+                # Without the header of a file of its own.
+                "plot": Markup(report.plot[report.plot.index("<svg") :]),
+                "legend": legend(report.rows),
+                "table": side_by_side(report.experiment, report.rows),
+            }
+            for report in reports
+        ],
+        sets=list(
+            dict.fromkeys(f"{data.title} ({data.key})" for report in reports for data in report.setup.sets)
+        ),
+        scale=setup.scale.name,
+        repeats=setup.repeats,
+        seed=setup.seed,
+        finding=FINDING,
+    )
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def _measured(
@@ -136,14 +163,11 @@ def _rows(point: Point, setup: Setup, measured: Values) -> list[Row]:
     sums: dict[tuple[str, float], list[float]] = {}
     for key, place in point.takes.items():
         if key in found[0]:
-            shares = [values[key] * (point.per or 1.0) / _users(values, point) for values in found]
+            per = [1.0 if point.per is None else point.per / values["trajectories"] for values in found]
+            shares = [values[key] * each for values, each in zip(found, per, strict=True)]
             before = sums.get(place, [0.0] * len(shares))
             sums[place] = [a + b for a, b in zip(before, shares, strict=True)]
     return [
         Row.measured(point.data.title, point.method, x, metric, values)
         for (metric, x), values in sums.items()
     ]
-
-
-def _users(values: dict[str, float], point: Point) -> float:
-    return values["trajectories"] if point.per is not None else 1.0

@@ -16,7 +16,7 @@ from rich.table import Table
 
 from ldptrace.evaluation.metrics import METRICS
 from ldptrace.methods import method as method_of
-from ldptrace_lab.plugged import others
+from ldptrace_lab.kept import others
 from ldptrace_lab.reproduce import published
 from ldptrace_lab.reproduce.bench import FLOOR, WALKS
 from ldptrace_lab.reproduce.central import NAME as CENTRAL
@@ -81,6 +81,11 @@ UNITS = {
 }
 
 
+def label(source: str, method: str) -> str:
+    """Return the name of a series of values."""
+    return TITLES.get(method, method) + (", published" if source == PUBLISHED else "")
+
+
 @dataclass(frozen=True)
 class Entry:
     """One value as text, and whether it is the best of what was measured and is private."""
@@ -118,21 +123,17 @@ def side_by_side(experiment: Experiment, rows: Sequence[Row]) -> SideBySide:
         own = [found.get((*pair, data, x, metric)) for pair in series]
         best = _best(own, metric)
         entries = tuple(Entry(_text(row), row is not None and row is best) for row in own)
-        lines.append(Line(data, f"{x:,.0f}" if x >= 1000 else f"{x:.4g}", _title(metric), entries))
-    alike = [list(group) for _, group in groupby(lines, lambda line: (line.data, line.metric, line.entries))]
-    lines = [line for group in alike for line in (_joined(group) if len(group) > 2 else group)]
-    columns = tuple(
-        TITLES.get(method, method) + (", published" if source == PUBLISHED else "")
-        for source, method in series
-    )
-    return SideBySide(columns, tuple(lines), experiment.axis)
+        lines.append(Line(data, f"{x:,.0f}" if x >= 1000 else f"{x:.4g}", title_of(metric), entries))
+    joined: list[Line] = []
+    for _, group in groupby(lines, lambda line: (line.data, line.metric, line.entries)):
+        alike = list(group)
+        whole = replace(alike[0], place=f"{alike[0].place} to {alike[-1].place}")
+        joined += [whole] if len(alike) > 2 else alike
+    columns = tuple(label(*pair) for pair in series)
+    return SideBySide(columns, tuple(joined), experiment.axis)
 
 
-def _joined(lines: Sequence[Line]) -> list[Line]:
-    return [replace(lines[0], place=f"{lines[0].place} to {lines[-1].place}")]
-
-
-def _title(metric: str) -> str:
+def title_of(metric: str) -> str:
     """Return the name of a metric, with an arrow: whether less or more is better."""
     if metric not in METRICS:
         return UNITS.get(metric, metric)
@@ -155,18 +156,6 @@ def terminal(table: SideBySide) -> Table:
         drawn.add_row(line.data if line.data != before else "", *place, line.metric, *values)
         before = line.data
     return drawn
-
-
-def markdown(table: SideBySide) -> str:
-    """Return the text for documents; the best is bold."""
-    axis = [table.axis] if table.axis else []
-    names = ["data", *axis, "metric", *table.columns]
-    lines = [names, ["---"] * (1 + len(axis)) + ["---"] + ["---:"] * len(table.columns)]
-    for line in table.lines:
-        place = [line.place] if table.axis else []
-        values = [f"**{entry.text}**" if entry.best else entry.text for entry in line.entries]
-        lines.append([line.data, *place, line.metric, *values])
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def _best(own: Sequence[Row | None], metric: str) -> Row | None:

@@ -8,12 +8,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Ints
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.evaluation.streams import Clock, Departures, Positions
 from ldptrace.protocol.grid import Grid
-
-Ints = NDArray[np.int64]
 
 
 def clock_around(trips: Trajectories, tick: float) -> Clock:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.evaluation.streams import Clock
 from ldptrace.protocol.grid import Grid
-from ldptrace_lab.streams.cells import CellStreams, Ints
-from ldptrace_lab.streams.states import Floats, States
+from ldptrace_lab.streams.cells import CellStreams
+from ldptrace_lab.streams.states import States
 
 # Weights below this are none.
 NOTHING = 1e-5

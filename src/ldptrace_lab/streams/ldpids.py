@@ -16,9 +16,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ldptrace.core.arrays import Floats
 from ldptrace_lab.streams.cells import CellStreams
 from ldptrace_lab.streams.crowd import SyntheticCrowd
-from ldptrace_lab.streams.states import Events, Floats, Population, Settings, States
+from ldptrace_lab.streams.states import Events, Population, Settings, States
 
 PUBLIC = (
     "who is on the way at every tick and how many are at the first are taken as public; epsilon holds for any w ticks "

@@ -3,33 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.options import option
 from ldptrace.plugins import StreamMethod
 from ldptrace.protocol.grid import Grid
 from ldptrace_lab.streams import ldpids, retrasyn
 from ldptrace_lab.streams.cells import CellStreams, clock_around
-from ldptrace_lab.streams.states import Settings
-
-WINDOW = 20
-
-
-@dataclass(frozen=True)
-class Options:
-    """The options of every method for streams here."""
-
-    window: int = option(WINDOW, help="Number of ticks in which a user answers at most once.", least=1)
-
-
-@dataclass(frozen=True)
-class RetrasynOptions(Options):
-    """The options of RetraSyn."""
-
-    mean_ticks: float | None = option(None, help="Mean number of ticks of a trip, where it is public.")
+from ldptrace_lab.streams.states import Options, RetrasynOptions, Settings
 
 
 def _method(
@@ -40,18 +23,11 @@ def _method(
     options: type = Options,
 ) -> StreamMethod:
     def run(
-        trips: Trajectories,
-        grid: Grid,
-        epsilon: float,
-        tick: float,
-        rng: np.random.Generator,
-        *,
-        window: int = WINDOW,
-        mean_ticks: float | None = None,
+        trips: Trajectories, grid: Grid, epsilon: float, tick: float, rng: np.random.Generator, **options: Any
     ) -> Trajectories:
         streams = CellStreams.from_trajectories(trips, grid, clock_around(trips, tick))
         drawing, placing = rng.spawn(2)
-        return synthesise(streams, Settings(epsilon, window, mean_ticks), drawing).trajectories(placing)
+        return synthesise(streams, Settings(epsilon, **options), drawing).trajectories(placing)
 
     return StreamMethod(name, summary, public, run, options)
 

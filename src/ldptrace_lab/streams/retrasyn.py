@@ -15,9 +15,10 @@ import math
 
 import numpy as np
 
+from ldptrace.core.arrays import Floats
 from ldptrace_lab.streams.cells import CellStreams
 from ldptrace_lab.streams.crowd import SyntheticCrowd
-from ldptrace_lab.streams.states import Floats, Population, Settings, States
+from ldptrace_lab.streams.states import Population, Settings, States
 
 PUBLIC = (
     "who is on the way, who enters and who quits at every tick, how many they are, and the mean number of ticks of a "

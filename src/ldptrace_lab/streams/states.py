@@ -13,25 +13,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core import ragged
-from ldptrace.errors import InputError
-from ldptrace_lab.streams.cells import CellStreams, Ints
+from ldptrace.core.arrays import Floats, Ints
+from ldptrace.options import option, settle
+from ldptrace_lab.streams.cells import CellStreams
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of every method for streams here."""
+
+    window: int = option(20, help="Number of ticks in which a user answers at most once.", least=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RetrasynOptions(Options):
+    """The options of RetraSyn. Without a public mean, it is that of the data, which is raw."""
+
+    mean_ticks: float | None = option(
+        None, help="Mean number of ticks of a trip, where it is public.", above=0
+    )
 
 
 @dataclass(frozen=True)
-class Settings:
-    """Epsilon of any `window` ticks; the public mean of a trip in ticks (None: that of the data, which is raw)."""
+class Settings(RetrasynOptions):
+    """Epsilon of any `window` ticks, and the options."""
 
-    epsilon: float
-    window: int = 20
-    mean_ticks: float | None = None
+    epsilon: float = option(help="The budget of any window.", above=0)
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.epsilon) and self.epsilon > 0):
-            raise InputError(f"epsilon must be a positive number, got {self.epsilon!r}")
-        if self.window < 1:
-            raise InputError(f"the window must be at least one tick, got {self.window}")
-        if self.mean_ticks is not None and not self.mean_ticks > 0:
-            raise InputError(f"the mean number of ticks must be positive, got {self.mean_ticks!r}")
+        settle(self)
 
 
 class Population:
@@ -74,8 +84,6 @@ def oue_frequencies(items: Ints, states: States, epsilon: float, rng: np.random.
     found = (bits - people * noise) / (kept - noise) / people
     return np.where(states.possible, np.maximum(found, 0.0), 0.0)
 
-
-Floats = NDArray[np.float64]
 
 # Ways out of a cell: the eight neighbours and staying, in the order (di, dj) = (-1, -1), (-1, 0) ... (1, 1).
 WAYS = 9

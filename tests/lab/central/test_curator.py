@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from fractions import Fraction
 
 import numpy as np
@@ -7,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace_lab.central.curator import UNITS, SystemSource, TrustedCurator, discrete_laplace, on_simplex
 from statistics_kit import assert_frequencies
+from synthesis_kit import run_method
 
 
 @pytest.mark.parametrize("scale", [Fraction(3), Fraction(5, 2), Fraction(2, 3), Fraction(17, 5)])
@@ -82,3 +85,44 @@ def test_counts_keep_their_total(values: list[float]) -> None:
     taken = np.array(values)[kept] - found[kept]
     assert np.allclose(taken, taken[0], atol=1e-9)
     assert np.all(np.array(values)[~kept] <= taken[0] + 1e-9)
+
+
+METHODS = ["adatrace", "privtrace", "dpt"]
+
+
+@pytest.fixture
+def real(rng: np.random.Generator) -> Trajectories:
+    ends = 4 * rng.random((400, 2))
+    return Trajectories(ends[:, 0], ends[:, 1], np.arange(0, 401, 2))
+
+
+def drawn(real: Trajectories, method: str, seed: int | None, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Bytes that the operating system gave for the noise of a run."""
+    taken: list[int] = []
+    system = os.urandom
+    monkeypatch.setattr("ldptrace_lab.central.curator.os.urandom", lambda n: (taken.append(n), system(n))[1])
+    with pytest.warns(match="trusted curator"):
+        run_method(real, 1.0, bounds=(0, 0, 4, 4), grid=3, method=method, seed=seed, count=5)
+    return sum(taken)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
+def test_noise_of_a_release_is_the_systems(
+    method: str, real: Trajectories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Every noisy count takes several draws of eight bytes.
+    assert drawn(real, method, None, monkeypatch) > 8 * 3 * 9
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_experiment_repeats(method: str, real: Trajectories, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert drawn(real, method, 1, monkeypatch) == 0
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_neighbours_are_replaced_or_added(method: str, real: Trajectories) -> None:
+    with pytest.raises(InputError, match="neighbours must be replaced or added"):
+        run_method(
+            real, 1.0, bounds=(0, 0, 4, 4), grid=3, method=method, seed=1, options={"neighbours": "near"}
+        )

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from ldptrace.core.trajectories import Trajectories
-from ldptrace_lab.compare import Question, RunKey, contestant
+from ldptrace.errors import InputError
+from ldptrace_lab.compare import Question, RunKey, compare, contestant
+from ldptrace_lab.compare.contestants import contestants
 from ldptrace_lab.compare.runs import bench, run
 from road_kit import lattice_roads
 
@@ -21,12 +23,12 @@ def test_a_kept_run_is_not_repeated(
     question: Question, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = run(question, PAPER, tmp_path / "runs")
-    assert 0 <= first.values["density_error"] <= math.log(2)
+    assert 0 <= first["density_error"] <= math.log(2)
     monkeypatch.setattr("ldptrace_lab.compare.runs.bench", lambda _: pytest.fail("it was kept"))
     again = run(question, PAPER, tmp_path / "runs")
-    known = {name: value for name, value in first.values.items() if not math.isnan(value)}
-    assert {name: again.values[name] for name in known} == known
-    assert again.seconds == first.seconds
+    known = {name: value for name, value in first.items() if not math.isnan(value)}
+    assert {name: again[name] for name in known} == known
+    assert again["seconds"] == first["seconds"]
 
 
 def test_other_runs_have_other_names(question: Question, trips: Trajectories, tmp_path: Path) -> None:
@@ -47,25 +49,25 @@ def test_other_runs_have_other_names(question: Question, trips: Trajectories, tm
 def test_a_fresh_sample_is_better_than_a_method(question: Question) -> None:
     fresh = bench(question).run(RunKey(contestant("fresh-sample", has_map=False), None, 1))
     again = bench(question).run(RunKey(contestant("fresh-sample", has_map=False), None, 2))
-    assert again.values["trip_error"] != fresh.values["trip_error"]
-    assert "fine_density_error_24" not in again.values
+    assert again["trip_error"] != fresh["trip_error"]
+    assert "fine_density_error_24" not in again
     noisy = bench(question).run(PAPER)
-    assert fresh.values["density_error"] < noisy.values["density_error"]
-    assert fresh.values["fine_density_error_24"] < noisy.values["fine_density_error_24"]
+    assert fresh["density_error"] < noisy["density_error"]
+    assert fresh["fine_density_error_24"] < noisy["fine_density_error_24"]
 
 
 @pytest.mark.slow
 @pytest.mark.counted
 def test_streams_are_compared_where_there_is_a_tick(question: Question) -> None:
     timed = bench(replace(question, tick=10.0))
-    made = timed.run(RunKey(contestant("retrasyn", has_map=False), 1.0, 1)).values
-    fresh = timed.run(RunKey(contestant("fresh-sample", has_map=False), None, 1)).values
-    ours = timed.run(RunKey(contestant("standing", has_map=False), 1.0, 1)).values
+    made = timed.run(RunKey(contestant("retrasyn", has_map=False), 1.0, 1))
+    fresh = timed.run(RunKey(contestant("fresh-sample", has_map=False), None, 1))
+    ours = timed.run(RunKey(contestant("standing", has_map=False), 1.0, 1))
     stream = [name for name in made if name.startswith("stream_")]
     assert all(name in ours for name in stream)
     assert stream
     assert all(name in fresh for name in stream)
-    assert not any(name.startswith("stream_") for name in timed.run(PAPER).values)
+    assert not any(name.startswith("stream_") for name in timed.run(PAPER))
 
 
 @pytest.mark.slow
@@ -82,5 +84,64 @@ def test_the_map_stands_beside_what_uses_it(
     box = (float(x0), float(y0), float(x1), float(y1))
     question = Question.of(inside, "town", tmp_path, box, grid=4, roads=tmp_path / "streets")
     for name, epsilon in (("map-alone", None), ("plain-routing", None), ("single-report+map", 1.0)):
-        values = bench(question).run(RunKey(contestant(name, has_map=True), epsilon, 1)).values
+        values = bench(question).run(RunKey(contestant(name, has_map=True), epsilon, 1))
         assert values["street_share"] > 0.9, name
+
+
+@pytest.mark.slow
+@pytest.mark.counted
+def test_means_and_spreads_over_seeds(question: Question, tmp_path: Path) -> None:
+    seen = []
+    found = compare(
+        [question],
+        contestants("paper,adatrace", has_map=False),
+        (0.5, 2.0),
+        3,
+        tmp_path,
+        listener=lambda *what: seen.append(what),
+    )
+    assert len(list((tmp_path / "runs").iterdir())) == 2 * 2 * 3 + 3
+    assert seen[-1][1:] == (15, 15)
+    rows = [row for row in found.rows if row.metric.name == "density_error"]
+    assert [(row.contestant.name, row.epsilon) for row in rows] == [
+        ("paper", 0.5),
+        ("paper", 2.0),
+        ("adatrace", 0.5),
+        ("adatrace", 2.0),
+        ("fresh-sample", None),
+    ]
+    assert all(row.seeds == 3 and row.std is not None for row in rows)
+    again = compare([question], found.contestants, (0.5, 2.0), 3, tmp_path)
+    assert again.rows == found.rows
+    fewer = compare([question], found.contestants, (0.5,), 1, tmp_path)
+    assert {row.std for row in fewer.rows} == {None}
+
+
+@pytest.mark.slow
+@pytest.mark.counted
+def test_a_method_that_refuses_stops_no_other(
+    question: Question, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ldptrace_lab.compare import runs
+
+    real_run = runs.synthesize
+
+    def refuse(*arguments: object, method: str, **options: object) -> object:
+        if method == "adatrace":
+            raise InputError("not today")
+        return real_run(*arguments, method=method, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(runs, "synthesize", refuse)
+    found = compare([question], contestants("adatrace,paper", has_map=False), (1.0,), 2, tmp_path)
+    assert found.failures == ("adatrace on square: not today",)
+    assert {row.contestant.name for row in found.rows} == {"paper", "fresh-sample"}
+
+
+@pytest.mark.slow
+def test_processes_find_the_same(question: Question, tmp_path: Path) -> None:
+    who = [contestant("paper", has_map=False)]
+    alone = compare([question], who, (1.0,), 2, tmp_path / "a")
+    several = compare([question], who, (1.0,), 2, tmp_path / "b", jobs=2)
+    assert [row.mean for row in several.rows] == [row.mean for row in alone.rows]
+    assert np.isfinite([row.mean for row in several.rows]).all()
+    assert replace(several, rows=(), seconds={}).failures == ()

@@ -15,7 +15,9 @@ from ldptrace.errors import InputError
 from ldptrace.evaluation.metrics import METRICS
 from ldptrace.methods import Job, Method, Synthesis
 from ldptrace_lab.reproduce import EXPERIMENTS, Setup, own, reproduce
+from ldptrace_lab.reproduce.figures import legend
 from ldptrace_lab.reproduce.results import MEASURED, PUBLISHED
+from ldptrace_lab.reproduce.runs import write_page
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +120,7 @@ def theirs(monkeypatch: pytest.MonkeyPatch) -> None:
         place = f"ldptrace_lab.reproduce.{module}"
         known = pydoc.locate(place)
         monkeypatch.setattr(place, lambda name, known=known: recipe if name == "theirs" else known(name))
-    monkeypatch.setattr("ldptrace_lab.plugged.method", lambda name: recipe)
+    monkeypatch.setattr("ldptrace_lab.kept.method", lambda name: recipe)
 
 
 @pytest.mark.slow
@@ -144,3 +146,27 @@ def test_methods_of_other_packages_are_wherever_methods_are_compared(name: str, 
 def test_unknown_experiment_is_refused(setup: Setup, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="utility"):
         reproduce("table 3", setup, tmp_path)
+
+
+@pytest.mark.slow
+def test_page_is_complete_in_itself(setup: Setup, folder: Path, tmp_path: Path) -> None:
+    reports = [reproduce(name, setup, folder) for name in ("lambda", "attacks")]
+    write_page(reports, tmp_path / "index.html")
+    text = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert 'id="lambda"' in text
+    assert text.count("<svg") == 2
+    for outside in ("<script", '<link rel="stylesheet', "src=", "url(http", "@import"):
+        assert outside not in text
+
+
+@pytest.mark.slow
+@pytest.mark.counted
+def test_the_page_of_one_experiment_is_named_after_it(setup: Setup, folder: Path, tmp_path: Path) -> None:
+    report = reproduce("lambda", setup, folder)
+    write_page([report], tmp_path / "lambda.html")
+    text = (tmp_path / "lambda.html").read_text(encoding="utf-8")
+    assert f"<h1>{report.experiment.title}, measured again</h1>" in text.replace("&#39;", "'")
+    assert "<nav>" not in text
+    assert text.count('<ul class="legend">') == 1
+    for entry in legend(report.rows):
+        assert entry["label"] in text

@@ -10,7 +10,7 @@ from rich.console import Console
 from ldptrace.methods import Method, Synthesis
 from ldptrace_lab.reproduce.experiments import EXPERIMENTS
 from ldptrace_lab.reproduce.results import Row
-from ldptrace_lab.reproduce.tables import COLOURS, TITLES, Entry, colour, markdown, side_by_side, terminal
+from ldptrace_lab.reproduce.tables import COLOURS, TITLES, Entry, colour, side_by_side, terminal
 
 UTILITY = EXPERIMENTS["utility"]
 
@@ -94,14 +94,3 @@ def test_a_method_of_another_package_competes_if_it_is_local(
     monkeypatch.setattr("ldptrace_lab.reproduce.tables.method_of", lambda name: theirs)
     rows = [row("single-report", [0.2]), row("paper", [0.3]), row("theirs", [0.1])]
     assert [entry.best for entry in side_by_side(UTILITY, rows).lines[0].entries] == [not best, False, best]
-
-
-def test_a_document_has_a_table_with_the_best_in_bold_and_the_axis_only_where_there_is_one() -> None:
-    rows = [row("single-report", [0.2]), row("paper", [0.3])]
-    lines = markdown(side_by_side(UTILITY, rows)).splitlines()
-    assert lines == [
-        "| data | epsilon | metric | one report | LDPTrace, padded |",
-        "| --- | --- | --- | ---: | ---: |",
-        "| Porto | 1 | Trip error ↓ | **0.2000** | 0.3000 |",
-    ]
-    assert "| Porto | Trip error ↓ |" in markdown(side_by_side(replace(UTILITY, axis=""), rows))

@@ -9,39 +9,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Ints32
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.errors import InputError
+from ldptrace.options import option
 from ldptrace_lab.campus.pois import DAY, Visits
 from ldptrace_lab.ngram.cells import LONGEST_DISTANCE
 from ldptrace_lab.ngram.full.places import CHUNK, complete
-from ldptrace_lab.ngram.full.regions import Ints, Regions
-from ldptrace_lab.ngram.lengths import Sizes, randomized_sizes, stretched
+from ldptrace_lab.ngram.full.regions import Regions
+from ldptrace_lab.ngram.lengths import Hiding, Sizes, randomized_sizes, stretched
 
 UNREACHABLE = np.int64(np.iinfo(np.int64).max)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Drawing(Hiding):
+    """How visits are drawn from what was perturbed."""
+
+    by_popularity: bool = option(
+        False, help="Whether places of a region are drawn by their weight instead of evenly."
+    )
+    longest: int = option(8, help="With hide_length, the most visits.", least=1)
+
+
 @dataclass(frozen=True, eq=False)
-class NgramFull:
+class NgramFull(Drawing):
     """The mechanism of one table of places and one budget, with bigrams.
 
-    `by_popularity` draws places of a region by their weight instead of evenly. `hide_length` sends the number
-    of visits through randomized response over 1..`longest` with `length_share` of the budget.
+    `hide_length` sends the number of visits through randomized response over 1..`longest`.
     """
 
     regions: Regions
-    epsilon: float
-    by_popularity: bool = False
-    hide_length: bool = False
-    length_share: float = 0.1
-    longest: int = 8
+    epsilon: float = option(help="The budget of one trajectory.", above=0)
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.epsilon) and self.epsilon > 0):
-            raise InputError(f"epsilon must be a positive number, got {self.epsilon!r}")
-        if not 0 < self.length_share < 1:
-            raise InputError(f"length_share must lie between 0 and 1, got {self.length_share!r}")
-        if not 1 <= self.longest <= self.most_visits:
+        super().__post_init__()
+        if self.longest > self.most_visits:
             raise InputError(
                 f"longest must be a number of visits from 1 to {self.most_visits}, got {self.longest!r}"
             )
@@ -55,24 +59,25 @@ class NgramFull:
     def distances(self) -> NDArray[np.int64]:
         """Distances between regions as whole numbers."""
         apart = self.regions.distances
-        whole: NDArray[np.int64] = np.rint(apart / max(apart.max(), 1e-300) * LONGEST_DISTANCE).astype(
-            np.int64
-        )
-        return whole
+        return np.rint(apart / max(apart.max(), 1e-300) * LONGEST_DISTANCE).astype(np.int64)
 
     def perturb(self, visits: Visits, rng: np.random.Generator) -> Visits:
         """Return one perturbed trajectory of visits per trajectory: open places, reachable, in increasing time."""
         true, offsets = self.true_regions(visits)
         epsilon = self.epsilon
         if self.hide_length:
-            true, offsets = self._resized(true, offsets, rng)
+            share = self.length_share * epsilon
             epsilon *= 1 - self.length_share
+            sizes = randomized_sizes(np.diff(offsets), self.longest, share, rng)
+            positions, offsets = stretched(offsets, sizes)
+            # A trajectory without visits counts as one visit in region 0.
+            true = np.append(true, np.int32(0))[positions]
         drawn = self.draw(true, offsets, epsilon, rng)
         found = self.reconstruct(drawn, offsets, rng)
         poi, step = complete(self.regions, found, offsets, self.by_popularity, rng)
         return Visits(poi, step.astype(np.float64) * (60 * self.regions.knowledge.step), offsets)
 
-    def true_regions(self, visits: Visits) -> tuple[Ints, Sizes]:
+    def true_regions(self, visits: Visits) -> tuple[Ints32, Sizes]:
         """Return the region of each visit; visits beyond what a day has room for are omitted."""
         if len(visits.poi) and not 0 <= visits.poi.min() <= visits.poi.max() < len(self.regions.pois):
             raise InputError(f"visits must name places from 0 to {len(self.regions.pois) - 1}")
@@ -81,7 +86,7 @@ class NgramFull:
         interval = (visits.t[at] % DAY / (60.0 * self.regions.knowledge.interval)).astype(np.int64)
         return self.regions.nearest[visits.poi[at], interval], offsets
 
-    def draw(self, true: Ints, offsets: Sizes, epsilon: float, rng: np.random.Generator) -> Ints:
+    def draw(self, true: Ints32, offsets: Sizes, epsilon: float, rng: np.random.Generator) -> Ints32:
         """Return two draws per visit from the exponential mechanism over regions and feasible pairs of regions.
 
         The weights depend on the true region and on the number of visits, so they are tabled for each number.
@@ -93,7 +98,7 @@ class NgramFull:
         return drawn
 
     def _draw_size(
-        self, true: Ints, firsts: Sizes, size: int, epsilon: float, rng: np.random.Generator, drawn: Ints
+        self, true: Ints32, firsts: Sizes, size: int, epsilon: float, rng: np.random.Generator, drawn: Ints32
     ) -> None:
         rate = epsilon / (size + 1) / (2 * LONGEST_DISTANCE)
         distances, follows = self.distances, self.regions.follows
@@ -111,7 +116,7 @@ class NgramFull:
 
         map_chunks(work, len(firsts), CHUNK)
 
-    def reconstruct(self, drawn: Ints, offsets: Sizes, rng: np.random.Generator) -> Ints:
+    def reconstruct(self, drawn: Ints32, offsets: Sizes, rng: np.random.Generator) -> Ints32:
         """Return for each trajectory the feasible regions closest to all draws; ties are broken uniformly."""
         space = (self.regions.boxes, self.regions.centres)
         distances, follows = self.distances, self.regions.follows
@@ -125,14 +130,6 @@ class NgramFull:
 
         map_chunks(work, len(offsets) - 1, CHUNK)
         return found
-
-    def _resized(self, true: Ints, offsets: Sizes, rng: np.random.Generator) -> tuple[Ints, Sizes]:
-        """Cut or lengthen each trajectory to a number of visits drawn by randomized response. A trajectory
-        without visits counts as one visit in region 0.
-        """
-        share = self.length_share * self.epsilon
-        positions, resized = stretched(offsets, randomized_sizes(np.diff(offsets), self.longest, share, rng))
-        return np.append(true, np.int32(0))[positions], resized
 
 
 @kernel

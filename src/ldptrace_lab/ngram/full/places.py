@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats, Ints32
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
-from ldptrace_lab.ngram.full.regions import Floats, Ints, Regions
+from ldptrace_lab.ngram.full.regions import Regions
 from ldptrace_lab.ngram.lengths import Sizes
 
 # Few trajectories per chunk: each of them is worth a millisecond.
@@ -29,19 +30,19 @@ class _World(NamedTuple):
     weight: Floats
     metres_per_step: float
     open: NDArray[np.bool_]
-    of: Ints
+    of: Ints32
     per_interval: int
     offsets: Sizes
-    places: Ints
-    first: Ints
-    last: Ints
+    places: Ints32
+    first: Ints32
+    last: Ints32
     # The place that is open longest.
     longest: int
 
 
 def complete(
-    regions: Regions, found: Ints, offsets: Sizes, by_popularity: bool, rng: np.random.Generator
-) -> tuple[Ints, Ints]:
+    regions: Regions, found: Ints32, offsets: Sizes, by_popularity: bool, rng: np.random.Generator
+) -> tuple[Ints32, Ints32]:
     """Return a place and a step for every region of every trajectory, uniformly among all that are feasible.
 
     With `by_popularity` the chance of a completion is in proportion to the product of the places' weights.

@@ -10,13 +10,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats, Ints32
 from ldptrace.core.crs import METRES_PER_DEGREE, is_geographic
 from ldptrace.core.kernels import kernel
 from ldptrace.errors import InputError
+from ldptrace.options import option, settle
 from ldptrace_lab.campus.pois import Pois
 
 Node = tuple[str, ...]
@@ -62,52 +65,44 @@ def tree_distances(nodes: Sequence[Node]) -> NDArray[np.float64]:
     return np.asarray(between[np.ix_(at, at)])
 
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-
 DAY_MINUTES = 1440
 DIMENSIONS = ("space", "time", "category")
 
 
-@dataclass(frozen=True)
+def _order(merge: Any) -> tuple[str, ...]:
+    """Return the dimensions in the order in which they are merged."""
+    if set(merge) != set(DIMENSIONS):
+        raise InputError(f"merge must name {', '.join(DIMENSIONS)}, got {merge!r}")
+    return tuple(merge)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Knowledge:
-    """How the public knowledge is cut into regions. The literature pins down few of these values.
+    """How the public knowledge is cut into regions. The literature pins down few of these values."""
 
-    `step` minutes is the resolution of time, `interval` minutes that of a region; `side` x `side` cells cover
-    the places; categories are cut at `depth`. Regions with fewer than `kappa` places are merged along one
-    dimension after the other, in the order of `merge`, to twice as wide cells or intervals or to the parent
-    category. A place can be reached at `speed` metres per second. Distances are in kilometres, hours up to
-    `most_hours` and edges of the category tree up to `most_edges`.
-    """
-
-    step: int = 10
-    interval: int = 60
-    side: int = 8
-    depth: int = 2
-    kappa: int = 10
-    merge: tuple[str, ...] = DIMENSIONS
-    speed: float = 1.7
-    most_hours: float = 12.0
-    most_edges: float = 10.0
+    step: int = option(10, help="Minutes of the resolution of time.", least=1)
+    interval: int = option(60, help="Minutes of the interval of a region.", least=1)
+    side: int = option(8, help="Cells on a side of the map.", least=1)
+    depth: int = option(2, help="Levels of the tree of categories that count.", least=0)
+    kappa: int = option(10, help="Regions with fewer places are merged.", least=1)
+    merge: tuple[str, ...] = option(
+        DIMENSIONS,
+        help="The order in which regions are merged: to twice as wide cells or intervals, or to the parent category.",
+        parse=_order,
+    )
+    speed: float = option(1.7, help="Metres per second at which a place can be reached.", above=0)
+    most_hours: float = option(12.0, help="Regions more hours apart count as so many.", above=0)
+    most_edges: float = option(
+        10.0, help="Regions more edges of the tree of categories apart count as so many.", above=0
+    )
 
     def __post_init__(self) -> None:
-        if self.step < 1 or self.interval % self.step or DAY_MINUTES % self.interval:
+        settle(self)
+        if self.interval % self.step or DAY_MINUTES % self.interval:
             raise InputError(
-                f"step and interval must be minutes, a step a part of the interval and that of a day, got "
-                f"{self.step} and {self.interval}"
+                f"a step must be a part of the interval, and an interval a part of a day, got {self.step} and "
+                f"{self.interval} minutes"
             )
-        for name in ("side", "kappa"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be a whole number from 1, got {getattr(self, name)!r}")
-        if self.depth < 0 or set(self.merge) != set(DIMENSIONS):
-            raise InputError(f"depth must not be negative and merge must name {', '.join(DIMENSIONS)}")
-        if not (self.speed > 0 and self.most_hours > 0 and self.most_edges > 0):
-            raise InputError("speed, most_hours and most_edges must be positive")
-
-    @property
-    def steps(self) -> int:
-        """Steps of a day."""
-        return DAY_MINUTES // self.step
 
     @property
     def per_interval(self) -> int:
@@ -120,7 +115,7 @@ class Regions:
 
     pois: Pois
     knowledge: Knowledge
-    of: Ints
+    of: Ints32
     count: int
     # Places in metres of a plane, and whether each is open at the beginning of each step.
     x: Floats = field(repr=False)
@@ -134,7 +129,8 @@ class Regions:
         if len(pois) == 0:
             raise InputError("ngram-full needs places: the table of places is empty")
         x, y = _metres(pois)
-        open_ = open_steps(pois, settings)
+        every_step = np.arange(DAY_MINUTES // settings.step) * settings.step * 60.0
+        open_ = pois.is_open(np.arange(len(pois))[:, None], every_step)
         slots: NDArray[np.bool_] = open_.reshape(len(pois), -1, settings.per_interval).max(axis=2)
         if not slots.any():
             raise InputError("no place of the table is ever open")
@@ -142,7 +138,7 @@ class Regions:
         return Regions(pois, settings, of, count, x, y, open_)
 
     @cached_property
-    def members(self) -> tuple[NDArray[np.int64], Ints]:
+    def members(self) -> tuple[NDArray[np.int64], Ints32]:
         """Places of each region: offsets, and the places region after region."""
         place, hour = np.nonzero(self.of >= 0)
         pairs = np.unique(self.of[place, hour].astype(np.int64) * len(self.pois) + place)
@@ -151,7 +147,7 @@ class Regions:
         return offsets.astype(np.int64), place.astype(np.int32)
 
     @cached_property
-    def nearest(self) -> Ints:
+    def nearest(self) -> Ints32:
         """As `of`, and where a place is closed the region of its open interval nearest in time.
 
         A device whose visit contradicts the public knowledge answers all the same. A place that is never
@@ -170,7 +166,7 @@ class Regions:
         return table
 
     @cached_property
-    def spans(self) -> tuple[Ints, Ints]:
+    def spans(self) -> tuple[Ints32, Ints32]:
         """First and last open step of each member in its region, in the order of `members`."""
         offsets, place = self.members
         first, last = np.empty_like(place), np.empty_like(place)
@@ -190,9 +186,10 @@ class Regions:
     def centres(self) -> Floats:
         """Mean place of each region, in metres."""
         offsets, place = self.members
-        sizes = np.diff(offsets)
-        sums = [np.add.reduceat(axis[place], offsets[:-1]) / sizes for axis in (self.x, self.y)]
-        return np.stack(sums, axis=1)
+        return np.stack(
+            [np.add.reduceat(axis[place], offsets[:-1]) / np.diff(offsets) for axis in (self.x, self.y)],
+            axis=1,
+        )
 
     @cached_property
     def hours(self) -> Floats:
@@ -235,11 +232,6 @@ class Regions:
         return self.knowledge.speed * 60.0 * self.knowledge.step
 
 
-def open_steps(pois: Pois, knowledge: Knowledge) -> NDArray[np.bool_]:
-    """Whether each place is open at the beginning of each step."""
-    return pois.is_open(np.arange(len(pois))[:, None], np.arange(knowledge.steps) * knowledge.step * 60.0)
-
-
 def _metres(pois: Pois) -> tuple[Floats, Floats]:
     if not is_geographic(pois.crs):
         return pois.x, pois.y
@@ -249,7 +241,7 @@ def _metres(pois: Pois) -> tuple[Floats, Floats]:
 
 def _merged(
     pois: Pois, settings: Knowledge, x: Floats, y: Floats, slots: NDArray[np.bool_]
-) -> tuple[Ints, int]:
+) -> tuple[Ints32, int]:
     """Return the region of each open slot (place, interval), and the number of regions.
 
     Level after level the slots that are left are put together by coarser and coarser keys; a group that has

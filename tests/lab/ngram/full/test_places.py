@@ -29,7 +29,7 @@ def completions(
 ) -> list[tuple[tuple[int, int], ...]]:
     """All feasible (place, step) of the regions, listed."""
     per = regions.knowledge.per_interval
-    states = list(itertools.product(range(len(regions.pois)), range(regions.knowledge.steps)))
+    states = list(itertools.product(range(len(regions.pois)), range(regions.open.shape[1])))
     layers = [
         [
             (p, s)
