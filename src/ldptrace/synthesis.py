@@ -112,6 +112,7 @@ class Run:
     def privacy(self) -> dict[str, Any]:
         """Return the privacy promise as plain data, for files and reports."""
         plan, model = self.synthesis.plan, self.synthesis.model
+        noise = None if self.noise is None else f"{self.noise[0].upper()}{self.noise[1:]}."
         return {
             "method": self.method.name,
             "summary": self.method.summary,
@@ -125,10 +126,7 @@ class Run:
             "experiment": EXPERIMENT if self.seeded else None,
             "sample_seed": self.sample_seed,
             "timezone": self.timezone,
-            "notes": [
-                *(said for said in (self.unit.sentence, _sentence(self.noise)) if said),
-                *self.synthesis.notes,
-            ],
+            "notes": [said for said in (self.unit.sentence, noise, *self.synthesis.notes) if said],
             "explanation": [] if plan is None else explain(plan),
             "plan": None if plan is None else plan.document(),
             "plan_id": None if plan is None else plan.id,
@@ -333,7 +331,12 @@ def _learned(
     )
     synthesis = settings.recipe.run(job)
     if pilot is not None:
-        synthesis = replace(synthesis, notes=(*synthesis.notes, _pilot_note(pilot, users)))
+        asked = (
+            f"A pilot asked other users first how far they travel (plan {pilot.plan.id[:12]}, the same epsilon, one "
+            f"report each): {pilot.trip:.2f} sides of the map; the grid was chosen by that for the remaining "
+            f"{users:,} users."
+        )
+        synthesis = replace(synthesis, notes=(*synthesis.notes, asked))
     done = Run(
         settings,
         synthesis,
@@ -378,15 +381,3 @@ def _publication(done: Run, crowd: Crowd, streams: Streams) -> tuple[Draw, dict[
         raise InputError(f"method {done.method.name} made neither a model nor trajectories")
     timezone = None if made.t is None else crowd.timezone
     return Made(made), {"crs": crowd.crs, "provenance": done.privacy(), "timezone": timezone}
-
-
-def _pilot_note(pilot: Pilot, rest: int) -> str:
-    return (
-        f"A pilot asked other users first how far they travel (plan {pilot.plan.id[:12]}, the same epsilon, one report "
-        f"each): {pilot.trip:.2f} sides of the map; the grid was chosen by that for the remaining {rest:,} users."
-    )
-
-
-def _sentence(said: str | None) -> str | None:
-    """Turn a warning into a sentence with a capital letter and a full stop."""
-    return None if said is None else f"{said[0].upper()}{said[1:]}."

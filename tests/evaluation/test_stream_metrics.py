@@ -51,15 +51,16 @@ def test_patterns_of_a_window(reference: StreamReference) -> None:
 
 
 def test_queries_count_positions_in_boxes_during_windows(reference: StreamReference) -> None:
-    tables, boxes = reference.tables(Memory(OTHER), same, "ours"), reference.frame.boxes
-    wide = reference.frame.clock.window
+    tables, frame = reference.tables(Memory(OTHER), same, "ours"), reference.frame
+    wide = frame.clock.window
 
     def answer(trips: Trajectories, k: int) -> int:
         assert trips.t is not None
         tick = np.rint(trips.t / 10)
-        inside = (trips.x >= boxes.left[k]) & (trips.x <= boxes.left[k] + boxes.width)
-        inside &= (trips.y >= boxes.bottom[k]) & (trips.y <= boxes.bottom[k] + boxes.height)
-        return int(np.sum(inside & (tick >= boxes.first[k]) & (tick < boxes.first[k] + wide)))
+        left, right, bottom, top = frame.boxes[k]
+        inside = (trips.x >= left) & (trips.x <= right)
+        inside &= (trips.y >= bottom) & (trips.y <= top)
+        return int(np.sum(inside & (tick >= frame.first[k]) & (tick < frame.first[k] + wide)))
 
     real, other = (np.array([answer(trips, k) for k in range(100)]) for trips in (REAL, OTHER))
     np.testing.assert_allclose(tables.answers, other)

@@ -374,8 +374,9 @@ class Facts(Asked, Common, Shuffling):
         return mostly_noise(self.users, with_users, self.map_grid().n, trip=self.trip, central=central)
 
     def plan(self, key: bytes | None = None) -> Plan:
-        """Make the plan. The methods of the paper add their second round after the first is counted. A shuffled plan
-        needs the curator's public key: `key`, or the fact of this name."""
+        """Make the plan: choose the grid, the questions and their shares, the windows and the shuffler. The methods
+        of the paper add their second round after the first is counted. A shuffled plan needs the curator's public key:
+        `key`, or the fact of this name."""
         grid, crs = self.map_grid(), plan_crs(self.crs)
         if self.method in PAPER:
             return Plan.paper(grid, self.epsilon, method=self.method, crs=crs)

@@ -19,17 +19,21 @@ MAX_JSD = float(np.log(2.0))
 _SMOOTHING = 1e-8
 
 
-def jensen_shannon(p: ArrayLike, q: ArrayLike) -> float:
-    """Compute the Jensen-Shannon divergence of two distributions in nats (the divergence, not its square root).
+def count_divergence(real: ArrayLike, synthetic: ArrayLike) -> float:
+    """Compute the Jensen-Shannon divergence of two histograms in nats (the divergence, not its square root). If one is
+    empty, they have nothing in common.
 
-    Every logarithm is smoothed by 1e-8, so equal distributions give exactly 0 and disjoint ones ln 2 - 1e-7.
+    Every logarithm is smoothed by 1e-8, so equal histograms give exactly 0 and disjoint ones ln 2 - 1e-7.
 
-    >>> jensen_shannon([0.5, 0.5], [0.5, 0.5])
+    >>> count_divergence([5, 5], [1, 1])
     0.0
     """
-    first, second = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
-    middle = (first + second) / 2
-    return 0.5 * _kullback_leibler(first, middle) + 0.5 * _kullback_leibler(second, middle)
+    p, q = np.asarray(real, dtype=np.float64), np.asarray(synthetic, dtype=np.float64)
+    if p.sum() == 0 or q.sum() == 0:
+        return 0.0 if p.sum() == q.sum() else MAX_JSD
+    p, q = p / p.sum(), q / q.sum()
+    middle = (p + q) / 2
+    return 0.5 * float(np.sum(_terms(p, middle))) + 0.5 * float(np.sum(_terms(q, middle)))
 
 
 def divergence_terms(p: Floats, q: Floats) -> Floats:
@@ -39,20 +43,8 @@ def divergence_terms(p: Floats, q: Floats) -> Floats:
     return terms
 
 
-def _kullback_leibler(p: Floats, q: Floats) -> float:
-    return float(np.sum(_terms(p, q)))
-
-
 def _terms(p: Floats, q: Floats) -> Floats:
     return np.log((p + _SMOOTHING) / (q + _SMOOTHING)) * p
-
-
-def count_divergence(real: ArrayLike, synthetic: ArrayLike) -> float:
-    """Return the Jensen-Shannon divergence of two histograms. If one is empty, they have nothing in common."""
-    first, second = np.asarray(real, dtype=np.float64), np.asarray(synthetic, dtype=np.float64)
-    if first.sum() == 0 or second.sum() == 0:
-        return 0.0 if first.sum() == second.sum() else MAX_JSD
-    return jensen_shannon(first / first.sum(), second / second.sum())
 
 
 def table_divergence(
@@ -126,6 +118,12 @@ class Scale:
 RARE = 0.005
 
 
+def class_counts(values: Floats) -> Ints:
+    """Return the number of values in each fine logarithmic class of `Traces`."""
+    place = np.floor((np.log2(np.maximum(values, 2.0**LOWEST)) - LOWEST) * PER_DOUBLING).astype(np.int64)
+    return np.bincount(np.clip(place, 0, CLASSES - 1), minlength=CLASSES)
+
+
 @dataclass(frozen=True, eq=False)
 class Spread:
     """The smallest and largest value, the sum of all values, and the number of values in each logarithmic class.
@@ -150,10 +148,7 @@ class Spread:
         """Compute the spread of the values of a block."""
         if len(values) == 0:
             return Spread.nothing()
-        positive = np.maximum(values, 2.0**LOWEST)
-        place = np.floor((np.log2(positive) - LOWEST) * PER_DOUBLING).astype(np.int64)
-        counts = np.bincount(np.clip(place, 0, CLASSES - 1), minlength=CLASSES)
-        return Spread(float(values.min()), float(values.max()), float(values.sum()), counts)
+        return Spread(float(values.min()), float(values.max()), float(values.sum()), class_counts(values))
 
     def __add__(self, other: Spread) -> Spread:
         return added(self, other, low=min(self.low, other.low), high=max(self.high, other.high))

@@ -32,10 +32,9 @@ from ldptrace.evaluation.controls import (
 from ldptrace.evaluation.figures import (
     SAMPLES,
     Figures,
-    cell_edges,
+    histogram_edges,
     pattern_table,
     street_lines,
-    time_edges,
 )
 from ldptrace.evaluation.measured import Measured, clock_of, real_remarks, sampled, set_remarks, timed_walks
 from ldptrace.evaluation.metrics import Value
@@ -329,12 +328,8 @@ def judge(
         real=Figures.of("real", real, real, shown),
         sets=tuple(SetResult.of_seeds(results)),
         notes=tuple(real_remarks(real)),
-        query_fractions=FRACTIONS,
-        query_floor=floor_curve,
-        length_edges=tuple(real.summary.scales[0].drawn.tolist()),
-        diameter_edges=tuple(real.summary.scales[1].drawn.tolist()),
-        cell_edges=tuple(cell_edges(real.summary).tolist()),
-        time_edges=time_edges(real),
+        queries={"fractions": list(FRACTIONS), "floor": list(floor_curve)},
+        edges=histogram_edges(real),
         patterns=tuple(pattern_table(real.summary, _first_of_each(published))),
         controls=beside,
         streets=None if streets is None else street_lines(streets.roads, area),

@@ -74,7 +74,7 @@ class Figures:
             summary.tables.lengths.mean,
             summary.tables.diameters.mean,
             float(summary.density.sum() / max(summary.cell_lengths.sum(), 1)),
-            _shares(_summed(summary.density, blocks(grid, MAP_BLOCKS))),
+            _shares(np.bincount(blocks(grid, MAP_BLOCKS), weights=summary.density)),
             _flows(summary, blocks(grid, FLOW_BLOCKS)),
             _trips(summary, blocks(grid, TRIP_BLOCKS)),
             _shares(beside.lengths[2]),
@@ -91,14 +91,14 @@ class Figures:
         return {column.name: _plain(getattr(self, column.name)) for column in fields(self)}
 
 
-def time_edges(real: Measured) -> dict[str, list[float]]:
-    """Return the borders of the classes of durations and speeds, if the real set has times."""
-    if not real.traces.has_times:
-        return {"durations": [], "speeds": []}
-    return {
-        name: class_edges(log_classes(counts)).tolist()
-        for name, counts in (("durations", real.traces.durations), ("speeds", real.traces.speeds))
-    }
+def histogram_edges(real: Measured) -> dict[str, list[float]]:
+    """Return the borders of the buckets of each histogram; none of durations and speeds without times."""
+    lengths, diameters = real.summary.scales
+    edges = {"lengths": lengths.drawn, "diameters": diameters.drawn, "cells": cell_edges(real.summary)}
+    for name in ("durations", "speeds"):
+        counts = getattr(real.traces, name)
+        edges[name] = class_edges(log_classes(counts)) if real.traces.has_times else np.empty(0)
+    return {name: borders.tolist() for name, borders in edges.items()}
 
 
 def blocks(grid: Grid, most: int) -> Ints:
@@ -134,10 +134,6 @@ def pattern_table(real: Summary, synthetic: list[Summary]) -> list[dict[str, Any
         }
         for row in longer
     ]
-
-
-def _summed(counts: Ints, block: Ints) -> Floats:
-    return np.bincount(block, weights=counts).astype(np.float64)
 
 
 def _shares(counts: Floats) -> Floats:

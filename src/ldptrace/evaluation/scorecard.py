@@ -152,12 +152,9 @@ class Scorecard:
     real: Figures
     sets: tuple[SetResult, ...]
     notes: tuple[str, ...]
-    query_fractions: tuple[float, ...]
-    query_floor: tuple[float, ...]
-    length_edges: tuple[float, ...]
-    diameter_edges: tuple[float, ...]
-    cell_edges: tuple[float, ...]
-    time_edges: dict[str, list[float]]
+    # Sizes of squares, and the query error of a perfect set for each; borders of the buckets of each histogram.
+    queries: dict[str, list[float]]
+    edges: dict[str, list[float]]
     patterns: tuple[dict[str, Any], ...]
     # What public knowledge gives by itself, where a road network was given; its streets, its name, and how far from
     # a street is still on it.
@@ -233,10 +230,7 @@ class Scorecard:
         found: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
-            "metrics": sets[0]["metrics"],
-            "corrected": sets[0]["corrected"],
-            "attacks": sets[0]["attacks"],
-            "privacy": sets[0]["privacy"],
+            **{name: sets[0][name] for name in ("metrics", "corrected", "attacks", "privacy")},
             "sets": sets,
             "evaluation": {
                 "grid": self.grid.n,
@@ -251,13 +245,8 @@ class Scorecard:
                 "notes": list(self.notes),
             },
             "real": self.real.document(),
-            "queries": {"fractions": list(self.query_fractions), "floor": list(self.query_floor)},
-            "edges": {
-                "lengths": list(self.length_edges),
-                "diameters": list(self.diameter_edges),
-                "cells": list(self.cell_edges),
-                **self.time_edges,
-            },
+            "queries": self.queries,
+            "edges": self.edges,
             "controls": [figures.document() for figures in self.controls],
             "streets": self.streets,
             "patterns": list(self.patterns),
@@ -268,19 +257,12 @@ class Scorecard:
         return found | {name: judgement[name] for name in ("verdicts", "uses")}
 
     def _set_document(self, item: SetResult) -> dict[str, Any]:
+        values = {name: value_document(metric, item.values[name]) for name, metric in self.measured.items()}
         return {
             "name": item.name,
             "seeds": item.seeds,
-            "metrics": {
-                name: value_document(metric, item.values[name])
-                for name, metric in self.measured.items()
-                if not metric.corrects
-            },
-            "corrected": {
-                name: value_document(metric, item.values[name])
-                for name, metric in self.measured.items()
-                if metric.corrects
-            },
+            "metrics": {name: value for name, value in values.items() if "corrects" not in value},
+            "corrected": {name: value for name, value in values.items() if "corrects" in value},
             "attacks": attacks_document(item.attacks),
             "privacy": item.privacy,
             "notes": list(item.notes),

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.parallel import added
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation.divergence import table_divergence
-from ldptrace.evaluation.traces import CLASSES, LOWEST, PER_DOUBLING
+from ldptrace.evaluation.divergence import class_counts, table_divergence
+from ldptrace.evaluation.traces import CLASSES
 from ldptrace.roads.matching import StreetIndex
 
 # Trips of a set that are matched, fewer of those that are long: looks for a street, one for every tolerance of way.
@@ -84,7 +85,7 @@ class StreetMap(StreetIndex):
         turned = turned[self.junction[found.joined[turned]]]
         pairs = found.street[turned - 1] * len(self.length) + found.street[turned]
         turns, first, passed = np.unique(pairs, return_index=True, return_counts=True)
-        lengths = np.bincount(_length_classes(found.lengths[~empty]), minlength=CLASSES).astype(np.float64)
+        lengths = class_counts(found.lengths[~empty]).astype(np.float64)
         nodes = found.joined[turned][first]
         return StreetUse(
             *(found.way, found.on, found.fixes, found.fixes_on),
@@ -124,15 +125,5 @@ def junction_divergence(real: StreetUse, synthetic: StreetUse) -> float:
 def spacing(trajectories: Trajectories, scale: tuple[float, float]) -> float:
     """Return the median distance between consecutive different points."""
     steps = np.hypot(np.diff(trajectories.x) * scale[0], np.diff(trajectories.y) * scale[1])
-    inner = np.ones(len(steps), dtype=bool)
-    ends = trajectories.offsets[1:-1] - 1
-    inner[ends[(ends >= 0) & (ends < len(steps))]] = False
-    moving = steps[inner & (steps > 0)]
+    moving = steps[ragged.inner_steps(trajectories.offsets) & (steps > 0)]
     return float(np.median(moving)) if len(moving) else 0.0
-
-
-def _length_classes(lengths: Floats) -> Ints:
-    """Return the fine logarithmic classes of `Traces`."""
-    known = np.maximum(lengths, 1e-300)
-    place = np.floor((np.log2(known) - LOWEST) * PER_DOUBLING).astype(np.int64)
-    return np.where(lengths > 0, np.clip(place, 0, CLASSES - 1), 0)

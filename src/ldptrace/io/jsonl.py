@@ -103,7 +103,9 @@ def _columns(records: list[dict[str, Any]]) -> dict[str, pa.Array]:
 
 
 def _shapes(value: Any) -> Iterator[object]:
-    """Yield that a member is there, and whether it is a list; of a list of objects also which members these have."""
+    """Yield what is seen of the value of a member: True, because it is there; "list" or "value", unless it is null; and
+    the names in each kind of object of a list.
+    """
     yield True
     if value is not None:
         yield "list" if isinstance(value, list) else "value"

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from ldptrace.core import ragged
 from ldptrace.core.area import Area
-from ldptrace.core.arrays import Flags
 from ldptrace.core.crs import is_geographic
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Crowd
@@ -113,28 +112,18 @@ class Public:
             return
         grain = DEGREES if is_geographic(self.crs or crowd.crs) else _fifth_digit(self.network.bounds())
         fixes, steps = np.unique(_keys(self.fixes)), np.unique(_steps(self.fixes, grain))
+        # The sum of truth values is whether any is true.
         seen = crowd.add_up(
-            lambda block, _: _Seen(np.isin(fixes, _keys(block)), np.isin(steps, _steps(block, grain))),
-            _Seen(np.zeros(len(fixes), bool), np.zeros(len(steps), bool)),
+            lambda block, _: np.append(np.isin(fixes, _keys(block)), np.isin(steps, _steps(block, grain))),
+            np.zeros(len(fixes) + len(steps), dtype=bool),
         )
-        for noun, found in (("fixes", seen.fixes), ("rounded steps", seen.steps)):
+        for noun, found in (("fixes", seen[: len(fixes)]), ("rounded steps", seen[len(fixes) :])):
             share = float(found.mean()) if len(found) else 0.0
             if share > BY_CHANCE:
                 raise InputError(
                     f"{share:.0%} of the {noun} of {self.network.name} are {noun} of the input: routes must be public, "
                     f"and at most {BY_CHANCE:.0%} may be the same by chance"
                 )
-
-
-@dataclass(frozen=True, eq=False)
-class _Seen:
-    """A set of fixes and a set of steps."""
-
-    fixes: Flags
-    steps: Flags
-
-    def __add__(self, other: _Seen) -> _Seen:
-        return _Seen(self.fixes | other.fixes, self.steps | other.steps)
 
 
 def _keys(trajectories: Trajectories) -> NDArray[np.complex128]:

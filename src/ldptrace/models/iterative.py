@@ -157,7 +157,8 @@ class IterativeSolver(Solver[Model]):
         return views
 
     def _diagonal(self) -> Floats:
-        """Return how much each column of the bases changes the answers, squared: the mean over random signs."""
+        """Return the sum of the squared changes of the answers by each column of the bases, estimated with random signs
+        (the diagonal of a product of matrices, by Hutchinson's method)."""
         signs = np.random.default_rng(0).choice([-1.0, 1.0], (SIGNS, len(self.observed)))
 
         def seen(number: int, *_: int) -> Floats:

@@ -96,7 +96,7 @@ def fit_ordinal(profile: Floats, seen: Sequence[Answers], bends: Sequence[Bend])
 
 
 def _shares(evidence: Floats) -> Floats:
-    """Return the weights of bends whose logarithms are these, up to a constant."""
+    """Return weights that add up to 1 and have these logarithms, up to a constant (softmax)."""
     weights = np.exp(evidence - evidence.max())
     return np.asarray(weights / weights.sum())
 

@@ -69,7 +69,7 @@ def settle(session: Session, round_key: int, ids: Iterable[bytes]) -> None:
 
 
 def settle_all(session: Session, round_key: int) -> None:
-    """Move all fresh ids of a round that is being closed. Its row is locked."""
+    """Move all ids of a round that is being closed from `fresh` to `ids`. The row of the round is locked."""
     lists = session.rows("SELECT ids FROM fresh WHERE round = ?", round_key)
     settle(session, round_key, [one for (text,) in lists for one in split(text)])
     session.run("UPDATE rounds SET groups = 0, generation = generation + 1 WHERE key = ?", round_key)

@@ -65,7 +65,7 @@ def promise_of(
     """Return the promise to `users` devices. For a method of another package, `plan` is None."""
     return {
         "method": settings.method,
-        **_trusted(epsilon, plan),
+        **(alone(decimal_text(epsilon_fraction(epsilon))) if plan is None else trusted(plan)),
         "leaks": settings.leaks,
         "unit": "user" if plan is not None and _of_users(settings, trips) else "trip",
         "users": users,
@@ -77,13 +77,6 @@ def promise_of(
         "plan": None if plan is None else plan.document(),
         "plan_id": None if plan is None else plan.id,
     }
-
-
-def _trusted(epsilon: float, plan: Plan | None) -> dict[str, Any]:
-    """Return what an answer costs, and whom one must trust for that."""
-    if plan is not None:
-        return trusted(plan)
-    return alone(decimal_text(epsilon_fraction(epsilon)))
 
 
 def _of_users(settings: Settings, trips: Trajectories) -> bool:
@@ -146,7 +139,10 @@ def stream(
     memory.
     """
     public = public or Public()
-    cast = _Cast.of(_timed(trajectories_of(real, private=True)), settings)
+    trips = trajectories_of(real, private=True)
+    if trips.t is None:
+        raise InputError("a stream needs trajectories with times, and these have none")
+    cast = _Cast.of(trips, settings)
     if settings.leaks and settings.other is None:
         warnings.warn(f"this is not eps-LDP: {settings.leaks}", PrivacyWarning, stacklevel=2)
     public.refuse_private(Memory(cast.trips))
@@ -247,10 +243,14 @@ class _Play:
             if live is not None:
                 self._tell(travellers, begin, until, live)
             travellers.arrived(until)
-            steps.append(self._step(until, reports, clock.process_time() - begun, found))
+            memory, seconds = self.now.memory, clock.process_time() - begun
+            known = memory.effective, memory.half_life, self.now.with_trip.value, self.rate.per_second
+            steps.append(Step(until, reports, *known, seconds, found))
             if count:
                 yield left
-            which = self._counted(number)
+            which = self._answers(number)
+            # The curator gets none of a batch that is too small.
+            which = which[:0] if len(which) < self._least else which
             reports = len(which)
             tally = tally_of_step(self.plan, self.trips, which, self._reporting)
             begun = clock.process_time()
@@ -260,11 +260,6 @@ class _Play:
     def _answers(self, number: int) -> Ints:
         """Return the trips of the reports of a step. Reports of the very beginning belong to the first step."""
         return self.occasions.between(self._edges[number] if number else -math.inf, self._edges[number + 1])
-
-    def _counted(self, number: int) -> Ints:
-        """Return the trips of the reports of a step that the curator gets: none of a batch that is too small."""
-        which = self._answers(number)
-        return which[:0] if len(which) < self._least else which
 
     @property
     def _least(self) -> int:
@@ -281,11 +276,6 @@ class _Play:
             f"{len(small):,} of the {len(sizes):,} steps before the last had fewer than {self._least:,} reports: a "
             f"shuffler deletes such a batch, so {sum(small):,} of {sum(sizes):,} answers were paid for and not counted."
         ]
-
-    def _step(self, until: float, reports: int, seconds: float, changes: tuple[Change, ...]) -> Step:
-        now, memory = self.now, self.now.memory
-        known = memory.effective, memory.half_life, now.with_trip.value, self.rate.per_second
-        return Step(until, reports, *known, seconds, changes)
 
     def _tell(self, travellers: Travellers, begin: float, until: float, live: Callable[[str], None]) -> None:
         """Report the positions at the ticks of one step."""
@@ -376,9 +366,3 @@ def _other(
     rng = cast.source.sampling
     found = method.run(cast.trips, grid, epsilon, settings.tick, rng, **vars(settings.options))
     return iter([found]), [f"{method.public[0].upper()}{method.public[1:]}."]
-
-
-def _timed(trips: Trajectories) -> Trajectories:
-    if trips.t is None:
-        raise InputError("a stream needs trajectories with times, and these have none")
-    return trips

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -75,14 +74,6 @@ KINDS: tuple[tuple[str, str, tuple[float, float]], ...] = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class CheckIns:
-    """Days of users as trajectories, with their visits (`Visits.of`), and the places they name."""
-
-    pois: Pois
-    trajectories: Trajectories
-
-
 def coarse_category(name: str) -> str:
     """Return the category as a path in the tree of categories.
 
@@ -94,8 +85,9 @@ def coarse_category(name: str) -> str:
     return f"{kind}/{re.sub(' */ *', ' or ', name)}"
 
 
-def read_checkins(path: str | Path) -> CheckIns:
-    """Read the places and days of a file of check-ins. A repeated check-in at the same place is omitted.
+def read_checkins(path: str | Path) -> tuple[Pois, Trajectories]:
+    """Read the places of a file of check-ins, and the days of users as trajectories with their visits (`Visits.of`). A
+    repeated check-in at the same place is omitted.
 
     Times are local, in seconds after midnight. The popularity of every place is 1, because the number of visits is
     private.
@@ -113,16 +105,15 @@ def read_checkins(path: str | Path) -> CheckIns:
     names = [str(name) for name in venue.dictionary.to_pylist()]
     pois = Pois.build(lon[first], lat[first], kinds, hours, names, crs=WGS84)
     user = table[columns["user"]].combine_chunks().dictionary_encode()
-    return CheckIns(
-        pois, _days(pois, user.indices.to_numpy(zero_copy_only=False).astype(np.int64), place, seconds)
-    )
+    whose = user.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    return pois, _days(pois, whose, place, seconds)
 
 
 def read(files: Sequence[Path], _: Reading) -> Parsed:
     """Read the days of users from a single file, because places are numbered within their file."""
     if len(files) > 1:
         raise FormatError(f"check-ins are read from one file at a time, got {len(files)}")
-    days = read_checkins(files[0]).trajectories
+    _, days = read_checkins(files[0])
     return Parsed(days, len(days))
 
 

@@ -75,7 +75,7 @@ def places(given: Pois | str | Path | None) -> Pois:
         return Pois.from_csv(given)
     except InputError as error:
         try:
-            return read_checkins(given).pois
+            return read_checkins(given)[0]
         except InputError:
             raise error from None
 

@@ -30,27 +30,20 @@ def noisy_statistics(paths: CellPaths, epsilon: float, rng: np.random.Generator)
     """
     plan = Plan.single_report(paths.grid, epsilon)
     asks = [ask for round_ in plan.rounds for ask in round_.asks]
-    wishes = np.array([(_sensitivity(ask.question) ** 2 * ask.question.domain) ** (1 / 3) for ask in asks])
-    budgets = epsilon * wishes / wishes.sum()
-    return Estimates(
-        plan,
-        {
-            ask.question.name: _noisy(ask.question, float(budget), paths, rng)
-            for ask, budget in zip(asks, budgets, strict=True)
-        },
+    # By how much the replacement of one trajectory changes the counts at most, summed over the items.
+    sensitivity = [2.0 * ask.question.capacity for ask in asks]
+    wishes = np.array(
+        [(most**2 * ask.question.domain) ** (1 / 3) for most, ask in zip(sensitivity, asks, strict=True)]
     )
+    scales = np.array(sensitivity) / (epsilon * wishes / wishes.sum())
+    noisy = (_noisy(ask.question, float(scale), paths, rng) for ask, scale in zip(asks, scales, strict=True))
+    return Estimates(plan, {estimate.question.name: estimate for estimate in noisy})
 
 
-def _sensitivity(question: Question) -> float:
-    """Return by how much the replacement of one trajectory changes the counts at most, summed over the items."""
-    return 2.0 * question.capacity
-
-
-def _noisy(question: Question, budget: float, paths: CellPaths, rng: np.random.Generator) -> Estimate:
+def _noisy(question: Question, scale: float, paths: CellPaths, rng: np.random.Generator) -> Estimate:
     users = len(paths)
     rows = answers(question, paths, np.arange(users, dtype=np.int64), rng)
     counts = np.bincount(rows[rows >= 0], minlength=question.domain).astype(np.float64)
-    scale = _sensitivity(question) / budget
     noisy = counts + rng.laplace(0.0, scale, len(counts))
     errors = np.full(len(counts), math.sqrt(2.0) * scale / users)
     return Estimate(question, noisy / users, errors, users)

@@ -27,17 +27,17 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_days_and_places(file: Path) -> None:
-    both = read_checkins(file)
-    visits = Visits.of(both.trajectories)
+    pois, days = read_checkins(file)
+    visits = Visits.of(days)
     assert visits.offsets.tolist() == [0, 2, 3]
     assert visits.poi.tolist() == [1, 0, 0]
     assert visits.t.tolist() == [8 * 3600, 16 * 3600 + 38 * 60 + 26, 9 * 3600]
-    assert both.trajectories.x.tolist() == [-74.1, -74.0, -74.0]
-    assert [both.pois.categories[kind] for kind in both.pois.category] == [
+    assert days.x.tolist() == [-74.1, -74.0, -74.0]
+    assert [pois.categories[kind] for kind in pois.category] == [
         "food/Coffee Shop",
         "travel/Subway",
     ]
-    assert both.pois.crs == "EPSG:4326"
+    assert pois.crs == "EPSG:4326"
 
 
 def test_read_by_name(file: Path) -> None:
@@ -48,7 +48,7 @@ def test_headers_of_the_full_files(tmp_path: Path) -> None:
     path = tmp_path / "full.csv"
     names = "userId,venueId,venueCategoryId,venueCategory,latitude,longitude,timezoneOffset,utcTimestamp\n"
     path.write_text(names + "\n".join(ROWS) + "\n")
-    assert read_checkins(path).pois.categories == ("food/Coffee Shop", "travel/Subway")
+    assert read_checkins(path)[0].categories == ("food/Coffee Shop", "travel/Subway")
 
 
 def test_other_tables_are_refused(tmp_path: Path) -> None:

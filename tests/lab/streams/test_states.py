@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -51,7 +53,7 @@ def test_a_vector_of_items_has_three_parts() -> None:
 
 @given(st.integers(1, 6), st.lists(st.integers(0, 30), min_size=1, max_size=25), st.integers(0, 1000))
 def test_nobody_reports_twice_in_a_window(window: int, counts: list[int], seed: int) -> None:
-    people = Population(States(2), 12, Settings(1.0, window), np.random.default_rng(seed))
+    people = Population(States(2), 12, Settings(1.0, window=window), np.random.default_rng(seed))
     owners, items = np.arange(12), np.zeros(12, dtype=np.int64)
     reports = []
     for tick, count in enumerate(counts):
@@ -78,9 +80,9 @@ def test_frequencies_are_unbiased_and_have_their_variance(rng: np.random.Generat
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
-    [((0.0,), "epsilon"), ((1.0, 0), "window"), ((1.0, 2, -1.0), "mean number of ticks")],
+    ("epsilon", "options", "message"),
+    [(0.0, {}, "epsilon"), (1.0, {"window": 0}, "window"), (1.0, {"mean_ticks": -1.0}, "mean_ticks")],
 )
-def test_settings_are_checked(arguments: tuple[float, ...], message: str) -> None:
+def test_settings_are_checked(epsilon: float, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        Settings(*arguments)  # type: ignore[arg-type]
+        Settings(epsilon, **options)

@@ -262,6 +262,7 @@ class RouteModel(MobilityModel):
         trips = self.labelled(part(0, count))
         if self.draws is None:
             return trips, None
+        # How much the route of each trip counts in each replicate; trips off the streets (number below 0) count once.
         ratios = np.exp(self.draws[:, numbers] / np.float32(FINE))
         ratios[:, numbers < 0] = 1.0
         return trips, normal(ratios)

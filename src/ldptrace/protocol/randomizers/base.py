@@ -101,7 +101,7 @@ class Randomizer(Record, ABC):
         return (counts - reports * q) / (p - q)
 
     def variance(self, reports: float, held: Any = 0.0) -> Any:
-        """Return the variance of that estimate when `held` users hold the item (eq. 4 is the case of few)."""
+        """Return the variance of what `debias` returns if `held` users hold the item (eq. 4 is the case of few)."""
         p, q = (float(value) for value in self.probabilities)
         return reports * q * (1 - q) / (p - q) ** 2 + held * (1 - p - q) / (p - q)
 
