@@ -54,17 +54,6 @@ def test_matching_does_not_depend_on_how_densely_a_trip_is_sampled(streets: Stre
     assert turn_divergence(a, b) < 0.01
 
 
-def test_use_adds_up(streets: StreetMap) -> None:
-    whole = legs(60, 4)
-    parts = [streets.match(whole.take(np.arange(25))), streets.match(whole.take(np.arange(25, 60)))]
-    total, expected = parts[0] + parts[1], streets.match(whole)
-    assert np.array_equal(total.turns, expected.turns)
-    assert np.array_equal(total.nodes, expected.nodes)
-    assert np.array_equal(total.passed, expected.passed)
-    assert np.array_equal(total.lengths, expected.lengths)
-    assert total.on == pytest.approx(expected.on)
-
-
 def test_turns_tell_who_turns_where(streets: StreetMap) -> None:
     real, same, other = (
         streets.match(legs(2000, seed, east_first=share)) for seed, share in ((1, 0.9), (2, 0.9), (3, 0.1))

@@ -9,10 +9,8 @@ import numpy as np
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
-from ldptrace.core.parallel import added
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.divergence import class_counts, table_divergence
-from ldptrace.evaluation.traces import CLASSES
 from ldptrace.roads.matching import StreetIndex
 
 # Trips of a set that are matched, fewer of those that are long: looks for a street, one for every tolerance of way.
@@ -24,7 +22,7 @@ FOLLOWED = 0.7
 
 @dataclass(frozen=True, eq=False)
 class StreetUse:
-    """How a set uses streets. Results of batches can be added. `way` is the length of all lines in the unit of the
+    """How a set uses streets. `way` is the length of all lines in the unit of the
     network, and `on` the part of it on streets; `fixes` and `fixes_on` are the same numbers for points. `lengths` are
     the trips by length along the streets, in the fine logarithmic classes of `Traces`. `turns` are pairs (street, next
     street), one number each, at the junctions `nodes`; `passed` says how often.
@@ -54,14 +52,6 @@ class StreetUse:
     @property
     def fixes_on_streets(self) -> float:
         return self.fixes_on / self.fixes if self.fixes else math.nan
-
-    def __add__(self, other: StreetUse) -> StreetUse:
-        turns, place = np.unique(np.concatenate((self.turns, other.turns)), return_inverse=True)
-        nodes = np.empty(len(turns), dtype=np.int64)
-        nodes[place] = np.concatenate((self.nodes, other.nodes))
-        passed: Floats = np.zeros(len(turns))
-        np.add.at(passed, place, np.concatenate((self.passed, other.passed)))
-        return added(self, other, turns=turns, nodes=nodes, passed=passed)
 
 
 class StreetMap(StreetIndex):
@@ -94,12 +84,6 @@ class StreetMap(StreetIndex):
             nodes,
             passed.astype(np.float64),
         )
-
-    @staticmethod
-    def nothing() -> StreetUse:
-        """Return the street use of no trip."""
-        none = np.empty(0, dtype=np.int64)
-        return StreetUse(0.0, 0.0, 0.0, 0.0, np.zeros(CLASSES), none, none, np.empty(0))
 
 
 def turn_divergence(real: StreetUse, synthetic: StreetUse) -> float:
