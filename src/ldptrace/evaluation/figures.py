@@ -74,7 +74,7 @@ class Figures:
             summary.tables.lengths.mean,
             summary.tables.diameters.mean,
             float(summary.density.sum() / max(summary.cell_lengths.sum(), 1)),
-            _shares(np.bincount(blocks(grid, MAP_BLOCKS), weights=summary.density)),
+            _shares(np.bincount(blocks(grid, MAP_BLOCKS), summary.density).astype(np.float64)),
             _flows(summary, blocks(grid, FLOW_BLOCKS)),
             _trips(summary, blocks(grid, TRIP_BLOCKS)),
             _shares(beside.lengths[2]),

@@ -109,7 +109,7 @@ def read_checkins(path: str | Path) -> tuple[Pois, Trajectories]:
     return pois, _days(pois, whose, place, seconds)
 
 
-def read(files: Sequence[Path], _: Reading) -> Parsed:
+def read(files: Sequence[Path], _reading: Reading) -> Parsed:
     """Read the days of users from a single file, because places are numbered within their file."""
     if len(files) > 1:
         raise FormatError(f"check-ins are read from one file at a time, got {len(files)}")

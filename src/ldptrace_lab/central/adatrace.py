@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.paths import CellPaths, grid_moves, move_items
@@ -33,8 +34,8 @@ from ldptrace.evaluation.divergence import count_divergence
 from ldptrace.options import option
 from ldptrace.protocol import lattice
 from ldptrace.protocol.grid import Grid
-from ldptrace_lab.central.curator import Floats, Ints, TrustedCurator, central_method, on_simplex
 from ldptrace_lab.central.curator import Options as Shared
+from ldptrace_lab.central.curator import TrustedCurator, central_method, on_simplex
 
 # How far the visitors may be from all, in Jensen-Shannon divergence, and how often trips are drawn anew for it.
 FAR, ROUNDS = 0.1, 100

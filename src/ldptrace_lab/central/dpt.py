@@ -17,13 +17,14 @@ from fractions import Fraction
 import numpy as np
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.kernels import kernel
 from ldptrace.core.paths import CellPaths, direction_of, grid_moves
 from ldptrace.core.placement import place
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.protocol import lattice
 from ldptrace.protocol.grid import Grid
-from ldptrace_lab.central.curator import Floats, Ints, TrustedCurator, central_method, on_simplex
+from ldptrace_lab.central.curator import TrustedCurator, central_method, on_simplex
 
 # Shares of epsilon: which grid, where trips start, moves by cell, moves by cell and last move.
 GRIDS, STARTS, MOVES, PAIRS = Fraction(1, 10), Fraction(2, 10), Fraction(3, 10), Fraction(4, 10)

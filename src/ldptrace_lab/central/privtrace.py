@@ -22,12 +22,13 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.kernels import kernel
 from ldptrace.core.paths import CellPaths, grid_moves
 from ldptrace.core.placement import cells_of_points
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.protocol.grid import Grid
-from ldptrace_lab.central.curator import Floats, Ints, TrustedCurator, central_method, on_simplex
+from ldptrace_lab.central.curator import TrustedCurator, central_method, on_simplex
 
 # A cell is cut into at most so many parts a side; sides are powers of two, so that all leaves fit one fine lattice.
 FINEST = 4

@@ -182,7 +182,7 @@ def _columns(table: dict[str, list[float]]) -> Iterator[Printed]:
 
 def _total_seconds(data: DataSet, methods: Sequence[str], x: float | None = None) -> Iterator[Printed]:
     """Yield the paper's seconds for all trajectories of its set, from Table 4; x is by default their number."""
-    table, users = published.SECONDS.get(data.beside or ""), published.users(data.beside)
+    table, users = published.SECONDS.get(data.beside or "", {}), published.users(data.beside)
     for method in methods if table else ():
         seconds = table["total" if method == published.LDPTRACE else method] * users / 1000
         yield method, float(users) if x is None else x, "seconds", seconds
