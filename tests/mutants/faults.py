@@ -349,6 +349,10 @@ SERVERS = [
     Fault("tally: of another round", _TALLY, "if (self.plan_id, self.round) != (other.plan_id, other.round):", "if self.plan_id != other.plan_id:", TALLY),
     Fault("estimates: a tally of another round", _ESTIMATES, "(plan.id, *plan.ancestors[tally.round :])", "(plan.id, *plan.ancestors)", TALLY),
     Fault("estimates: debiased by users", _ESTIMATES, "frequencies = channel.debias(counts, reports) / users", "frequencies = channel.debias(counts, users) / users", TALLY),
+    Fault("server: refused requests make an address wait longer", "src/ldptrace/web/limits.py", "left - 1 if allowed else left", "left - 1", "tests/web/test_limits.py"),
+    Fault("server: a method whose second round is not private", f"{_SERVER}/campaigns.py", "if not plan.is_private or plan.method == UNPADDED:", "if not plan.is_private:", f"{SERVER}/test_campaigns.py"),
+    Fault("server: files of a road network may make files of any size", f"{_SERVER}/fence.py", "            (resource.RLIMIT_FSIZE, 4 << 30),\n", "", f"{SERVER}/test_fence.py"),
+    Fault("server: files of a road network may take any time", f"{_SERVER}/fence.py", "            (resource.RLIMIT_CPU, seconds),\n", "", f"{SERVER}/test_fence.py"),
 ]  # fmt: skip
 
 JS = "clients/js/src"
@@ -490,6 +494,9 @@ NEIGHBOUR_FAULTS = [
     Fault("intervals: nine of ten", "src/ldptrace/curator/trips.py", "WIDE = 1.96", "WIDE = 1.645", "tests/curator/test_trips.py"),
     Fault("lengths: the last class is one length", "src/ldptrace/models/lengths.py", "    laws[:, -1] += np.maximum(1 - laws.sum(axis=1), 0)\n", "", "tests/models/test_lengths.py"),
     Fault("ordinal: narrow bends say how far off a profile is", "src/ldptrace/models/ordinal.py", "np.where(wide >= min(LEAST, wide.max()), evidence, -np.inf)", "evidence", "tests/models/test_ordinal.py"),
+    Fault("stream: all devices have one phase", f"{_STREAMS}/occasions.py", "phase = rng.random(devices) * every", "phase = np.full(devices, rng.random() * every)", "tests/streams/test_occasions.py"),
+    Fault("stream: always the first trip of a window", f"{_STREAMS}/occasions.py", "order = rng.permutation(_ended(trips, span))", "order = _ended(trips, span)", "tests/streams/test_occasions.py"),
+    Fault("matrix: pairs of zones are known better", "src/ldptrace/products/matrix.py", "UNTOLD = 0.2", "UNTOLD = 0.1", "tests/products/test_matrix.py"),
     Fault("flows: streets of a cell are known better", "src/ldptrace/products/flows.py", "UNTOLD = 0.4", "UNTOLD = 0.2", "tests/products/test_flows.py"),
     Fault("pages: a release that is not published is shown", "src/ldptrace/server/pages.py", 'if campaign.state != "published":', "if False:", "tests/server/test_pages.py"),
     Fault("js: a redirection counts as arrived", "clients/js/src/sending.js", 'redirect: "error"', 'redirect: "follow"'),

@@ -82,9 +82,11 @@ def test_what_cannot_be_a_campaign(database: Database) -> None:
     for opens, until in ((5, 5), (6, 5)):
         with pytest.raises(InputError, match="closes after it opens"):
             campaigns.create(database, "a", PLAIN, terms(opens=opens, until=until), actor="me")
-    unpadded = Plan.paper(GRID, 1, method="paper-unpadded").paper_second_round(4)
-    with pytest.raises(PlanRefused):
-        campaigns.create(database, "a", unpadded, actor="me")
+    # The first round of this method is padded, the second is not.
+    unpadded = Plan.paper(GRID, 1, method="paper-unpadded")
+    for plan in (unpadded, unpadded.paper_second_round(4)):
+        with pytest.raises(PlanRefused):
+            campaigns.create(database, "a", plan, actor="me")
     with pytest.raises(InputError, match="first plan of its chain"):
         campaigns.create(database, "a", Plan.paper(GRID, 1).paper_second_round(4), actor="me")
     with pytest.raises(InputError, match="belongs to campaign trips, not to a"):

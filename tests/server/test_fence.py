@@ -5,6 +5,8 @@ from __future__ import annotations
 import bz2
 import gzip
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -69,6 +71,20 @@ def test_memory_and_time_are_limited(tmp_path: Path) -> None:
     for limits in (Limits(48 << 20, 60), Limits(1 << 30, 0)):
         with pytest.raises(InputError, match="the files cannot be read with"):
             fence.network(town, limits)
+
+
+def test_the_process_is_limited_by_the_system() -> None:
+    resource = pytest.importorskip("resource")
+    say = "import resource; print(*(resource.getrlimit(kind)[0] for kind in (2, 0, 1, 4)))"
+    assert (resource.RLIMIT_DATA, resource.RLIMIT_CPU, resource.RLIMIT_FSIZE, resource.RLIMIT_CORE) == (
+        2,
+        0,
+        1,
+        4,
+    )
+    program = f"from ldptrace.server.fence import _limit; _limit(1 << 30, 60); {say}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert [int(limit) for limit in done.stdout.split()] == [1 << 30, 60, 4 << 30, 0]
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.streams.occasions import Occasions, arrivals, tally_of_step
+from statistics_kit import assert_proportion, assert_same_law
 from stream_kit import BOUNDS, lines
 
 
@@ -34,6 +35,19 @@ def test_hidden_the_rule_of_standing_plans(rng: np.random.Generator) -> None:
     # Four windows of a device end within 4.5 times their length, a fifth for half of them.
     assert 4 * 60 <= len(found.time) <= 5 * 60
     assert (np.diff(found.time) >= 0).all()
+
+
+def test_hidden_each_device_has_a_phase_of_its_own_and_answers_about_any_of_its_trips(
+    rng: np.random.Generator,
+) -> None:
+    """Each of 2,000 devices has two trips in its only window."""
+    devices = 2000
+    ends = np.column_stack([np.zeros(2 * devices), np.full(2 * devices, 0.5)]).ravel()
+    trips = Trajectories(np.zeros(len(ends)), np.zeros(len(ends)), np.arange(0, len(ends) + 1, 2), t=ends)
+    found = Occasions.hidden(trips, np.repeat(np.arange(devices), 2), 1000.0, (0.0, 1000.0), rng)
+    assert_same_law(found.time, 1000 * (np.arange(devices) + 0.5) / devices)
+    told = found.trip[found.trip >= 0]
+    assert_proportion(int((told % 2).sum()), len(told), 0.5)
 
 
 def test_hidden_a_device_without_a_trip_answers_too(rng: np.random.Generator) -> None:

@@ -38,6 +38,14 @@ def test_addresses_do_not_share_a_bucket_but_networks_of_one_client_do() -> None
     assert limit.allows("2001:db8:0:1::1")
 
 
+def test_refused_requests_do_not_make_an_address_wait_longer() -> None:
+    clock = Clock()
+    limit = RateLimit(1.0, 1.0, clock)
+    assert [limit.allows("192.0.2.1") for _ in range(9)].count(True) == 1
+    clock.now = 1.0
+    assert limit.allows("192.0.2.1")
+
+
 @pytest.mark.parametrize("address", [None, "127.0.0.1", "::1"])
 def test_the_machine_itself_is_not_limited(address: str | None) -> None:
     limit = RateLimit(1.0, 1.0, Clock())
