@@ -16,8 +16,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 LEDGER = "ledger.json"
 # What each command writes, in a folder with the files of `home`; @ stands for the folder of its outputs.
 COMMANDS = {
-    "generate": "generate city -o @a.parquet --count 50 --seed 2 --roads-out @roads",
-    "generate-csv": "generate city -o @a.csv --count 50 --seed 2",
+    "generate": "generate city -o @a.parquet --count 50 --size 3000 --minutes 3 --seed 2 --roads-out @roads",
+    "generate-csv": "generate city -o @a.csv --count 50 --size 3000 --minutes 3 --seed 2",
     "synthesize": "synthesize trips.parquet -o @s.parquet --epsilon 4 --bounds 0,0,20000,20000 --model @m.npz",
     "synthesize-csv": "synthesize trips.parquet -o @s.csv --epsilon 4 --bounds 0,0,20000,20000 --model @m.npz",
     "convert": "convert trips.parquet @c.csv",
