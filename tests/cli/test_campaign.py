@@ -206,9 +206,7 @@ def test_a_shuffled_campaign_shows_its_batches_and_both_promises(tmp_path: Path)
     count_batch(store, Label("trips", plan.id, None), batch_of(plan, range(4)), NOW + HOUR)
     shown = " ".join(run("show", "trips", *data).output.split())
     assert "shuffler A club, https://club.example, batches of 3 or more" in shown
-    assert (
-        "promise epsilon 1, delta 0.00000001 for an answer; 1 if curator and shuffler work together" in shown
-    )
+    assert "promise epsilon 1, delta 1e-08 for an answer; 1 if curator and shuffler work together" in shown
     assert "batch 4 reports, 4 counted, central epsilon 1" in shown
 
 

@@ -178,28 +178,21 @@ def _batches(shown: Overview) -> list[tuple[str, str]]:
     shuffled = shown["shuffled"]
     if shuffled is None:
         return []
-    lines = [
-        (
-            "shuffler",
-            f"{shuffled['operator']}, {shuffled['address']}, batches of {shuffled['batch']:,} or more",
-        ),
-        (
-            "promise",
-            f"epsilon {shuffled['epsilon']}, delta {shuffled['delta']} for an answer; {shown['epsilon']} if curator "
-            "and shuffler work together",
-        ),
-    ]
+    where = f"{shuffled['operator']}, {shuffled['address']}, batches of {shuffled['batch']:,} or more"
+    one = f"epsilon {shuffled['epsilon']}, delta {float(shuffled['delta']):g} for an answer"
+    together = "if curator and shuffler work together"
+    lines = [("shuffler", where), ("promise", f"{one}; {shown['epsilon']} {together}")]
     if shown["standing"]:
         whole = f"epsilon {shuffled['lifetime']} for all answers"
-        lines.append(("", f"{whole}; {shown['standing']['lifetime']} if curator and shuffler work together"))
-    for one in shown["batches"][-NEWEST:]:
-        window = "" if one["window"] is None else f"window {one['window']}: "
+        lines.append(("", f"{whole}; {shown['standing']['lifetime']} {together}"))
+    for batch in shown["batches"][-NEWEST:]:
+        window = "" if batch["window"] is None else f"window {batch['window']}: "
         what = (
             "deleted by the shuffler"
-            if one["deleted"]
-            else f"{one['counted']:,} counted, central epsilon {one['epsilon']:g}"
+            if batch["deleted"]
+            else f"{batch['counted']:,} counted, central epsilon {batch['epsilon']:g}"
         )
-        lines.append(("batch", f"{window}{one['reports']:,} reports, {what}"))
+        lines.append(("batch", f"{window}{batch['reports']:,} reports, {what}"))
     return lines
 
 

@@ -150,7 +150,7 @@ async function show() {
 function batches(one) {
   const { shuffled } = one;
   const all = one.standing ? ` All answers of a person: ${shuffled.lifetime}, or ${one.standing.lifetime}.` : "";
-  at("shuffled").textContent = `Reports come in batches of at least ${number(shuffled.batch)} from the shuffler of ${shuffled.operator} (${shuffled.address}). An answer costs epsilon ${shuffled.epsilon} (delta ${shuffled.delta}), or ${one.epsilon} if curator and shuffler work together.${all}`;
+  at("shuffled").textContent = `Reports come in batches of at least ${number(shuffled.batch)} from the shuffler of ${shuffled.operator} (${shuffled.address}). An answer costs epsilon ${shuffled.epsilon} (delta ${Number(shuffled.delta)}), or ${one.epsilon} if curator and shuffler work together.${all}`;
   const row = (batch) => [batch.window ?? "all", batch.reports, batch.deleted ? "deleted by the shuffler" : batch.counted, batch.deleted ? "" : batch.epsilon];
   table("batches", ["window", "reports", "counted", "central epsilon achieved"], one.batches.toReversed().slice(0, 60).map(row), "No batch has arrived yet.");
 }

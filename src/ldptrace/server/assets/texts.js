@@ -221,7 +221,7 @@ export const TEXTS = {
     toShuffler: "Dort antworten",
     taken: "Der Mischer hat deine Antwort. Danke.",
     budgetLocal: "Wenn Mischer und Veranstalter zusammenarbeiten, kostet eine Antwort {epsilon}; davon sind {local} von höchstens {limit} verbraucht.",
-    budgetTotal: "Sobald du teilnimmst, zählen {total} als verbraucht, für alle {count} Antworten.",
+    budgetTotal: "Sobald du mitmachst, zählen {total} als verbraucht, für alle {count} Antworten.",
     sealed: "Die Antwort ist verschlüsselt: Nur die Veranstalter können sie lesen, nachdem der Mischer sie mit anderen gemischt hat.",
     sealedNote: "Alle Bytes sind verschlüsselt oder zufällig.",
     answered: "Der Server antwortete {status}.",
