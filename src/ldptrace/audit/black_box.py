@@ -141,7 +141,7 @@ def worst_inputs(plan: Plan, number: int, group: int) -> list[Input]:
 
 
 def enough(plan: Plan, number: int, level: float) -> int:
-    """Number of messages, half of which prove that a device always tells the truth, if it does."""
+    """Return the number of messages, half of which prove that a device always tells the truth, if it does."""
     claimed = float(plan.rounds[number].spent)
     return 2 * math.ceil(1.2 * math.log(1 / level) / math.log1p(math.exp(-claimed)))
 

@@ -65,7 +65,7 @@ def cell_name(cell: int, n: int) -> str:
 
 
 def direction(di: int, dj: int) -> int:
-    """Number of the king move (di, dj).
+    """Return the number of the king move (di, dj).
 
     >>> [direction(di, dj) for di, dj in zip(DIRECTION_DI, DIRECTION_DJ)]
     [0, 1, 2, 3, 4, 5, 6, 7]
@@ -111,7 +111,7 @@ def moves(n: int) -> Iterator[tuple[int, int, int]]:
 
 
 def move_count(n: int) -> int:
-    """Number of feasible moves of the n x n lattice."""
+    """Return the number of feasible moves of the n x n lattice."""
     return 8 * n * n - 12 * n + 4
 
 
@@ -130,7 +130,7 @@ def move_item(here: int, there: int, n: int) -> int:
 
 
 def _first_move(cell: int, n: int) -> int:
-    """Number of the moves out of all cells before this one."""
+    """Return the number of moves out of all cells before this one."""
     i, j = divmod(cell, n)
     side = i in (0, n - 1)
     # Moves out of the rows before this one, then out of the cells before this one in its row.
@@ -155,7 +155,7 @@ def _neighbours(cell: int, n: int) -> list[int]:
 
 
 def link_count(n: int) -> int:
-    """Number of pairs of adjacent cells of the n x n lattice: half the moves."""
+    """Return the number of pairs of adjacent cells of the n x n lattice: half the moves."""
     return move_count(n) // 2
 
 
@@ -184,7 +184,7 @@ def link_item(here: int, there: int, n: int) -> int:
 
 
 def _first_link(cell: int, n: int) -> int:
-    """Number of the links out of all cells before this one."""
+    """Return the number of links out of all cells before this one."""
     i, j = divmod(cell, n)
     if i == n - 1:
         return i * (4 * n - 3) + j
@@ -204,7 +204,7 @@ def link_of(item: int, n: int) -> tuple[int, int]:
 
 
 def bend_count(n: int) -> int:
-    """Number of bends of the n x n lattice: a cell, and two of its neighbours or twice the same one.
+    """Return the number of bends of the n x n lattice: a cell, and two of its neighbours or twice the same one.
 
     >>> bend_count(6)
     840
@@ -231,7 +231,7 @@ def bend_item(before: int, here: int, after: int, n: int) -> int:
 
 
 def _first_bend(cell: int, n: int) -> int:
-    """Number of the bends in all cells before this one."""
+    """Return the number of bends in all cells before this one."""
     i, j = divmod(cell, n)
     side = i in (0, n - 1)
     # A cell with 3, 5 or 8 neighbours has 6, 15 or 36 bends.

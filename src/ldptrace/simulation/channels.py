@@ -84,7 +84,7 @@ def _grr(items, domain, p, rng):  # type: ignore[no-untyped-def]
 
 @kernel
 def _privset(rows, domain, size, shares, rng):  # type: ignore[no-untyped-def]
-    """Number of own items named, then which of them, then which strangers (by rejection)."""
+    """Return the number of own items named, then which of them, then which strangers (by rejection)."""
     capacity = rows.shape[1]
     outputs = domain + capacity
     counts = np.zeros(outputs, dtype=np.int64)

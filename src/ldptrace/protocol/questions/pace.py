@@ -87,7 +87,7 @@ def edge(number: int, slowest: int) -> float:
 
 
 def speed_class(speed: float, slowest: int, classes: int) -> int:
-    """Number of edges at or below a speed in metres per hour; -1 for what is not a speed.
+    """Return the number of edges at or below a speed in metres per hour; -1 for what is not a speed.
 
     >>> speed_class(1999.0, 2000, 26), speed_class(2000.0, 2000, 26), speed_class(1e9, 2000, 26)
     (0, 1, 25)
