@@ -11,6 +11,7 @@ from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.standing import Standing
 from ldptrace.server import backups, campaigns, registry, releases, standing, tallies, tokens
 from ldptrace.server.counting import Counter, Submission
+from ldptrace.server.releases import DueRelease
 from ldptrace.server.storage import Database, open_database
 from ldptrace.web.problems import ServerProblem
 from server_kit import (
@@ -129,7 +130,7 @@ def test_a_standing_campaign_is_restored_in_the_middle_of_a_window(
 
     assert send(database, 4.0, *early) == [COUNTED] * 3
     backups.backup(database, "trips", tmp_path / "before.backup", actor="test")
-    assert standing.tick(database, 5.2 * week) == [standing.DueRelease("trips", 0)]
+    assert standing.tick(database, 5.2 * week) == [DueRelease("trips", 0)]
     released(database, 0)
     assert send(database, 5.5, *middle[:3]) == [COUNTED] * 3
     backups.backup(database, "trips", tmp_path / "middle.backup", actor="test")
@@ -149,7 +150,7 @@ def test_a_standing_campaign_is_restored_in_the_middle_of_a_window(
         assert [(one.window, one.reports) for one in tallies.counts_of(session, "trips")] == [(3, 3), (4, 6)]
         assert releases.file_of(session, "trips", "index.html", 0) == b"made"
     # The published window is not due again, the restored one is, once.
-    assert standing.tick(other, 6.2 * week) == [standing.DueRelease("trips", 1)]
+    assert standing.tick(other, 6.2 * week) == [DueRelease("trips", 1)]
     released(other, 1)
     assert standing.tick(other, 6.3 * week) == []
     assert send(other, 6.3, middle[0]) == [late]

@@ -21,7 +21,7 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.server import campaigns, releases, views
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.registry import find
-from ldptrace.server.releases import SILENT, Listener, Running, beating
+from ldptrace.server.releases import SILENT, DueRelease, Listener, Running, beating
 from ldptrace.server.standing import close_windows
 from ldptrace.server.storage import Database
 from ldptrace.web.problems import Refused, ServerProblem
@@ -29,7 +29,7 @@ from server_kit import GRID, SINGLE, answered, opened, published, refused
 
 
 def release(beat: int, attempt: str = "a") -> Running:
-    return Running("trips", 3, attempt, 0, beat)
+    return DueRelease("trips", 3), attempt, beat
 
 
 def test_a_release_is_silent_when_its_beat_has_not_grown() -> None:
@@ -37,7 +37,7 @@ def test_a_release_is_silent_when_its_beat_has_not_grown() -> None:
     assert listener.silent([release(0)], 0.0) == []
     assert listener.silent([release(1)], SILENT - 1) == []
     assert listener.silent([release(1)], 2 * SILENT - 2) == []
-    assert listener.silent([release(1)], 2 * SILENT - 1) == [release(1)]
+    assert listener.silent([release(1)], 2 * SILENT - 1) == [DueRelease("trips", 3)]
     # Another attempt has all the time again; what is no longer running is forgotten.
     assert listener.silent([release(1, "b")], 2 * SILENT) == []
     assert listener.silent([], 5 * SILENT) == []

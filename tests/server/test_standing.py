@@ -9,7 +9,7 @@ from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.standing import Standing
 from ldptrace.server import campaigns, registry, releases, standing, tallies
 from ldptrace.server.counting import Counter
-from ldptrace.server.standing import DueRelease
+from ldptrace.server.releases import DueRelease
 from ldptrace.server.storage import Database
 from ldptrace.web.problems import ServerProblem
 from server_kit import COUNTED, SINGLE, TELLING, codes, drawn, opened, refused, telling_report, terms

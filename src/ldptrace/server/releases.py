@@ -39,23 +39,27 @@ log = logging.getLogger("ldptrace.server")
 
 
 @dataclass(frozen=True)
-class Running:
-    """A release that is being made, or whose worker ended early; `number` as in the table of releases."""
+class DueRelease:
+    """A release that can be made: of one window of a campaign, or of all its rounds."""
 
     campaign: str
-    number: int
-    attempt: str
-    count: int
-    beat: int
+    # Of the window's round, from 0; None for all rounds together.
+    number: int | None
+    # Trips that were asked for; 0 for as many as the reports show.
+    count: int = 0
+
+
+# A release that is being made or whose worker ended early, its attempt, and its beat.
+Running = tuple[DueRelease, str, int]
 
 
 def running_releases(session: Session) -> list[Running]:
     """Return all releases in the state running."""
     found = session.rows(
-        "SELECT campaign, number, attempt, count, beat FROM releases WHERE state = 'running' "
+        "SELECT campaign, number, count, attempt, beat FROM releases WHERE state = 'running' "
         "ORDER BY campaign, number"
     )
-    return [Running(*row) for row in found]
+    return [(DueRelease(name, number_in(place), count), *rest) for name, place, count, *rest in found]
 
 
 class Listener:
@@ -64,10 +68,10 @@ class Listener:
     def __init__(self) -> None:
         self._heard: dict[Running, float] = {}
 
-    def silent(self, running: Sequence[Running], now: float) -> list[Running]:
+    def silent(self, running: Sequence[Running], now: float) -> list[DueRelease]:
         """Return the releases whose beat did not grow for `SILENT` seconds; `now` is a monotonic clock."""
         self._heard = {one: self._heard.get(one, now) for one in running}
-        return [one for one, since in self._heard.items() if now - since >= SILENT]
+        return [release for (release, *_), since in self._heard.items() if now - since >= SILENT]
 
 
 @contextlib.contextmanager

@@ -4,29 +4,18 @@ and releases are due."""
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
 
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
 from ldptrace.server.campaigns import close_round, keep_plan, open_round
 from ldptrace.server.registry import Campaign, all_campaigns, find, note, plans_of
+from ldptrace.server.releases import DueRelease
 from ldptrace.server.seen import erase
 from ldptrace.server.storage import Database, stored
 from ldptrace.server.windows import counted_plans
 from ldptrace.web.problems import Refused, wrong_state
 
 ACTOR = "schedule"
-
-
-@dataclass(frozen=True)
-class DueRelease:
-    """A release that can be made: of one window of a campaign, or of all its rounds."""
-
-    campaign: str
-    # Of the window's round, from 0; None for all rounds together.
-    number: int | None
-    # Trips that were asked for; 0 for as many as the reports show.
-    count: int = 0
 
 
 def change_plan(database: Database, name: str, plan: Plan, *, actor: str, now: float) -> Campaign:

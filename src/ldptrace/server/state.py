@@ -18,9 +18,9 @@ from starlette.requests import Request
 from ldptrace.server.counting import Counter, warm_up
 from ldptrace.server.metrics import Metrics
 from ldptrace.server.registry import is_name
-from ldptrace.server.releases import Attempt, Listener, begin, running_releases
-from ldptrace.server.standing import ACTOR, DueRelease, tick
-from ldptrace.server.storage import Database, Session, StorageUnavailable, number_in, stored
+from ldptrace.server.releases import Attempt, DueRelease, Listener, begin, running_releases
+from ldptrace.server.standing import ACTOR, tick
+from ldptrace.server.storage import Database, Session, StorageUnavailable, stored
 from ldptrace.server.tokens import Token, holder
 from ldptrace.web.intake import Intake
 from ldptrace.web.limits import Arriving, RateLimit, Settings
@@ -145,9 +145,8 @@ class State:
     async def advance(self) -> None:
         """Open, close and release what is due, and take up releases whose maker has ended."""
         due = await self.call(lambda: tick(self.database, self.clock()))
-        running = self._listener.silent(await self.read(running_releases), time.monotonic())
         # Their server and their worker have both ended.
-        silent = [DueRelease(one.campaign, number_in(one.number), one.count) for one in running]
+        silent = self._listener.silent(await self.read(running_releases), time.monotonic())
         for release in [*silent, *due]:
             # One at a time, so that they do not fight for the machine.
             if self._releases:

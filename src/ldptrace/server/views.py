@@ -141,16 +141,12 @@ class Estimated(TypedDict):
 
 def public(campaign: Campaign) -> PublicCampaign:
     """Return the public facts of a campaign."""
-    about, plan = campaign.about, campaign.plan
-    return {
+    plan = campaign.plan
+    shown = {
         "name": campaign.name,
-        "title": about.title,
-        "organiser": about.organiser,
-        "contact": about.contact,
-        "notice": about.notice,
-        "opens": campaign.schedule.opens,
-        "until": campaign.schedule.until,
-        "state": campaign.state,  # type: ignore[typeddict-item]
+        **vars(campaign.about),
+        **vars(campaign.schedule),
+        "state": campaign.state,
         "round": campaign.round,
         "rounds": campaign.rounds,
         "plan": plan.id if campaign.state != "draft" else None,
@@ -159,6 +155,7 @@ def public(campaign: Campaign) -> PublicCampaign:
         "standing": None if plan.standing is None else plan.standing.document(),
         "shuffled": None if plan.shuffled is None else plan.shuffled.document(),
     }
+    return cast(PublicCampaign, shown)
 
 
 def overview(session: Session, campaign: Campaign) -> Overview:
