@@ -261,10 +261,11 @@ def _label(crs: str | None, shapes: Shapes | None = None) -> tuple[str | None, t
     numbers without a system that can be degrees."""
     if crs in DEGREES_LIKE_WGS84:
         return WGS84, (f"{crs} is taken as {WGS84}, they differ by a metre or so",)
-    if crs is None and shapes is not None and len(shapes.x) and _fit_degrees(shapes):
+    if (
+        crs is None
+        and shapes is not None
+        and len(shapes.x)
+        and (np.abs([shapes.x, shapes.y]).T <= (180, 90)).all()
+    ):
         return WGS84, (f"no coordinate system is given; the numbers are taken as degrees ({WGS84})",)
     return crs, ()
-
-
-def _fit_degrees(shapes: Shapes) -> bool:
-    return bool(np.all(np.abs(shapes.x) <= 180) and np.all(np.abs(shapes.y) <= 90))

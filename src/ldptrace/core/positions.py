@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import reduce
 from typing import Any
@@ -209,7 +210,7 @@ def _with_lists(
 def listing(table: pa.Table, t: str | None) -> str | None:
     """Return the column `t`, or one with a usual name that may hold lists of times."""
     known = (name for name in LISTS if name in table.column_names)
-    return t or next((name for name in known if _may_list(table[name].type)), None)
+    return t or next((name for name in known if is_list(kind := table[name].type) or is_text(kind)), None)
 
 
 def _with(table: pa.Table, columns: Mapping[str, Any]) -> pa.Table:
@@ -276,25 +277,17 @@ def _numbers(texts: pa.ChunkedArray) -> Floats:
     return found
 
 
-def _may_list(kind: pa.DataType) -> bool:
-    return is_list(kind) or is_text(kind)
-
-
 def _listed(column: pa.ChunkedArray, sizes: Ints) -> pa.Array:
     """Return the times of all points of each line as texts, from lists or JSON texts. A line whose list has not one
     time for each point has none."""
     found: list[str | None] = []
     for value, size in zip(column.to_pylist(), sizes.tolist(), strict=True):
-        times = _loaded(value) if isinstance(value, str) else value
+        times = value
+        if isinstance(value, str):
+            with suppress(ValueError):
+                times = json.loads(value)
         found += map(text_of, times) if isinstance(times, list) and len(times) == size else [None] * size
     return pa.array(found, pa.string())
-
-
-def _loaded(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None
 
 
 def _centres(cells: pa.ChunkedArray, name: str) -> tuple[Floats, Floats]:

@@ -229,17 +229,11 @@ def read_times(
     local = known & ~zoned & (np.nan_to_num(clock) >= FIRST_DATE)
     if timezone is not None and local.any():
         clock = np.where(local, to_utc(clock, timezone), clock)
-    mixed = is_text(column.type) and bool((known & zoned).any())
-    unread = _unread(column, known) if is_text(column.type) else 0
-    return Times(clock, found.notes, int(local.sum()) if mixed else 0, unread)
-
-
-def _unread(column: pa.ChunkedArray, known: Flags) -> int:
-    """Return how many texts that are not empty are no times."""
-    if known.all():
-        return 0
+    if not is_text(column.type):
+        return Times(clock, found.notes)
     said = pc.not_equal(pc.utf8_trim_whitespace(column), "").fill_null(False).to_numpy()
-    return int(np.count_nonzero(said & ~known))
+    unzoned = int(local.sum()) if (known & zoned).any() else 0
+    return Times(clock, found.notes, unzoned, int(np.count_nonzero(said & ~known)))
 
 
 def _clocks(column: pa.ChunkedArray, month_first: bool) -> _Clocks | None:

@@ -193,8 +193,9 @@ class Routes:
             apart, unit = _positive("interval", interval, len(picked)), pace
             sizes = _steps(self.seconds[picked] / apart)
         else:
-            sizes = np.zeros(len(picked), dtype=np.int64)
-            _count(picked, self.edges, self.offsets, self._lines[2], sizes)
+            # Every point of its lines, with shared nodes once.
+            own = np.diff(self._lines[2])[self.edges] - 1
+            sizes = np.add.reduceat(own, self.offsets[:-1])[picked] + 1
         offsets = ragged.offsets_of(sizes)
         x, y = np.empty(offsets[-1]), np.empty(offsets[-1])
         t = np.empty(offsets[-1] if self.roads.seconds is not None else 0)
@@ -240,16 +241,6 @@ def _positive(name: str, value: ArrayLike, many: int) -> Floats:
 def _steps(many: Floats) -> Offsets:
     """Return the number of points for this number of steps, of which the last may be shorter."""
     return np.maximum(np.ceil(many - 1e-9), 1).astype(np.int64) + 1
-
-
-@kernel
-def _count(picked, edges, offsets, line_offsets, sizes):  # type: ignore[no-untyped-def]
-    """Count the points of each route: every point of its lines, with shared nodes once."""
-    for k in range(len(picked)):
-        total = 1
-        for at in range(offsets[picked[k]], offsets[picked[k] + 1]):
-            total += line_offsets[edges[at] + 1] - line_offsets[edges[at]] - 1
-        sizes[k] = total
 
 
 @kernel

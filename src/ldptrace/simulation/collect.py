@@ -63,7 +63,16 @@ class Collection:
         assert len(trips) <= CHUNK
         if self.members is not None:
             trips = trips.take(self.members.of_block(number, len(trips)))
-        return _tally(self.plan, self.round, trips, child(self.source, number), self.mode)
+        round_, rng = self.plan.rounds[self.round], child(self.source, number)
+        counts, reports, users = [], [], []
+        for ask, members in zip(round_.asks, _groups(round_, len(trips), rng), strict=True):
+            rows = answers(ask.question, trips.paths, members, rng, trips.timing, trips.counts)
+            if not round_.padded:
+                rows = rows[rows[:, 0] >= 0]
+            counts.append(tally_of(ask.randomizer, rows, rng, self.mode))
+            reports.append(len(rows))
+            users.append(len(members))
+        return Tally(self.plan.id, self.round, tuple(counts), tuple(reports), tuple(users))
 
 
 def collect(
@@ -85,26 +94,6 @@ def collect(
         lambda block: work.of_trips(trips.part(*block[1]), block[0]), enumerate(chunks(len(paths)))
     )
     return reduce(Tally.__add__, tallies, work.nothing)
-
-
-def _tally(
-    plan: Plan,
-    round_number: int,
-    trips: Trips,
-    rng: np.random.Generator,
-    mode: Mode,
-) -> Tally:
-    round_ = plan.rounds[round_number]
-    groups = _groups(round_, len(trips), rng)
-    counts, reports, users = [], [], []
-    for ask, members in zip(round_.asks, groups, strict=True):
-        rows = answers(ask.question, trips.paths, members, rng, trips.timing, trips.counts)
-        if not round_.padded:
-            rows = rows[rows[:, 0] >= 0]
-        counts.append(tally_of(ask.randomizer, rows, rng, mode))
-        reports.append(len(rows))
-        users.append(len(members))
-    return Tally(plan.id, round_number, tuple(counts), tuple(reports), tuple(users))
 
 
 def _groups(round_: Round, users: int, rng: np.random.Generator) -> list[Ints]:

@@ -84,9 +84,13 @@ class Profile:
             speeds = 60 * length[minutes > 0] / minutes[minutes > 0]
             if len(speeds):
                 quartiles["speed"] = _quartiles(speeds)
+        hours = None
+        if trips.t is not None:
+            when = Departures.of(trips, "hour")
+            hours = Bars(tuple(f"{hour}" for hour in range(24)), sample.count(when.place, 24))
         return Profile(
             sample,
-            None if trips.t is None else _hours(sample),
+            hours,
             _weekdays(sample),
             _classes(sample, length, KILOMETRES, unit),
             None if minutes is None else _classes(sample, minutes, MINUTES, "min"),
@@ -184,11 +188,6 @@ def _entry(numbers: Numbers, place: int) -> dict[str, float]:
     if numbers.low is not None and numbers.high is not None:
         entry |= {"low": float(numbers.low[place]), "high": float(numbers.high[place])}
     return entry
-
-
-def _hours(sample: Sample) -> Bars:
-    when = Departures.of(sample.trips, "hour")
-    return Bars(tuple(f"{hour}" for hour in range(24)), sample.count(when.place, 24))
 
 
 def _weekdays(sample: Sample) -> Bars | None:

@@ -31,7 +31,7 @@ Keys = NDArray[np.int64]
 # Metres within which two points are one, and a share of the usual step of a line where units are not known.
 GRAIN, GRAIN_SHARE = 0.01, 1e-4
 NEAR = 15  # grains: the end of a line that near to another line touches it
-WKT = re.compile(r"\s*(?:SRID=\d+;)?\s*LINESTRING\s*(?:Z|M|ZM)?\s*\((.*)\)\s*", re.IGNORECASE | re.DOTALL)
+SRID = re.compile(r"^\s*SRID=\d+;", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +194,7 @@ def touching(x: Floats, y: Floats, offsets: Offsets, crs: str | None) -> Shape:
     # Only an end that no other point shares can lie on the inside of a line without being a point of it.
     key = places(x, y, offsets, crs)
     ends = ends[np.bincount(key)[key[ends]] == 1]
-    begin, end = _near_segments(px, py, _segments(offsets), ends, NEAR * grain)
+    begin, end = _near_segments(px, py, np.flatnonzero(ragged.inner_steps(offsets)), ends, NEAR * grain)
     dx, dy = px[begin + 1] - px[begin], py[begin + 1] - py[begin]
     long = np.maximum(np.hypot(dx, dy), 1e-300)
     along = ((px[end] - px[begin]) * dx + (py[end] - py[begin]) * dy) / long
@@ -222,20 +222,17 @@ def from_wkt(texts: Sequence[str | None]) -> Shape:
     >>> x.tolist(), y.tolist(), offsets.tolist()
     ([1.0], [2.0], [0, 1, 1])
     """
-    xs: list[float] = []
-    ys: list[float] = []
-    ends = [0]
-    for text in texts:
-        if text:
-            line = WKT.fullmatch(text)
-            try:
-                points = [point.split() for point in (line or "")[1].split(",")]
-                xs += [float(point[0]) for point in points[1:-1]]
-                ys += [float(point[1]) for point in points[1:-1]]
-            except (ValueError, IndexError):
-                raise FormatError(f"a geometry must be a LINESTRING, not {text[:40]!r}") from None
-        ends.append(len(xs))
-    return np.array(xs), np.array(ys), np.array(ends)
+    plain = [SRID.sub("", text) if text else None for text in texts]
+    lines = shapely.from_wkt(plain, on_invalid="ignore")
+    for text, kind in zip(texts, shapely.get_type_id(lines), strict=True):
+        if text and kind != LINE:
+            raise FormatError(f"a geometry must be a LINESTRING, not {text[:40]!r}")
+    points, row = shapely.get_coordinates(lines, return_index=True)
+    sizes = np.bincount(row, minlength=len(lines))
+    offsets = ragged.offsets_of(sizes)
+    inner = np.ones(len(points), dtype=bool)
+    inner[offsets[:-1][sizes > 0]] = inner[offsets[1:][sizes > 0] - 1] = False
+    return points[inner, 0], points[inner, 1], ragged.kept(offsets, inner)
 
 
 def _plane(x: Floats, y: Floats, offsets: Offsets, crs: str | None) -> tuple[Floats, Floats, float]:
@@ -243,17 +240,10 @@ def _plane(x: Floats, y: Floats, offsets: Offsets, crs: str | None) -> tuple[Flo
     if is_geographic(crs):
         px, py = LocalPlane.around(x, y).to_metres(x, y)
         return px, py, GRAIN
-    segment = _segments(offsets)
+    segment = np.flatnonzero(ragged.inner_steps(offsets))
     long = np.hypot(x[segment + 1] - x[segment], y[segment + 1] - y[segment])
     long = long[long > 0]
     return x, y, GRAIN_SHARE * float(np.median(long)) if len(long) else GRAIN
-
-
-def _segments(offsets: Offsets) -> Keys:
-    """Return the first points of all straight segments of the lines."""
-    inner = np.ones(int(offsets[-1]), dtype=bool)
-    inner[offsets[1:][np.diff(offsets) > 0] - 1] = False
-    return np.flatnonzero(inner)
 
 
 Json = Any
