@@ -4,6 +4,8 @@ import errno
 import json
 import os
 import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,8 +16,7 @@ from ldptrace.cli import application
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.evaluation.scorecard import Scorecard
-from ldptrace.io import read, write
-from ldptrace.io.parquet import Writer
+from ldptrace.io import parquet, read, write
 
 LINES = Trajectories(
     [13.40, 13.41, 13.42, 13.5], [52.5, 52.51, 52.52, 52.6], [0, 3, 4], t=[0, 15, 5000, 7], crs="EPSG:4326"
@@ -131,11 +132,12 @@ def test_a_signal_that_ends_the_program_leaves_no_hidden_file(
     target.write_text("old")
     before = signal.getsignal(number)
 
-    def half(writer: Writer, _: Trajectories) -> None:
-        writer._path.write_text("half")
-        os.kill(os.getpid(), number)
+    @contextmanager
+    def half(path: Path) -> Iterator[Callable[[Trajectories], None]]:
+        path.write_text("half")
+        yield lambda _: os.kill(os.getpid(), number)
 
-    monkeypatch.setattr(Writer, "write", half)
+    monkeypatch.setattr(parquet, "writer", half)
     assert status("convert", source, target) == code
     assert capsys.readouterr().err.splitlines()[-1] == "stopped"
     assert target.read_text() == "old"

@@ -111,9 +111,9 @@ def test_a_file_that_grows_is_the_file_of_all_at_once(
     trips = replace(trips, t=t, ids=np.array([7, 8, 9]), crs="EPSG:4326", provenance={"epsilon": "1"})
     trips = trips.part(0, cuts[-1])
     path = tmp_path / f"trips{kind.extensions[0]}"
-    with kind.open(path) as writer:
+    with kind.open(path) as write_set:
         for start, stop in pairwise(cuts):
-            writer.write(trips.part(start, stop))
+            write_set(trips.part(start, stop))
     found, whole = tmp_path / f"grown{kind.extensions[0]}", tmp_path / f"whole{kind.extensions[0]}"
     path.rename(found)
     write(trips, whole)

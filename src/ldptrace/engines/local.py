@@ -27,7 +27,7 @@ from ldptrace.io.account import Account, Parsed
 from ldptrace.io.assembly import hashed
 from ldptrace.io.batches import Batches
 from ldptrace.io.files import write_sets
-from ldptrace.io.parquet import Writer as ParquetWriter
+from ldptrace.io.parquet import writer as parquet_writer
 from ldptrace.protocol.grid import Grid
 from ldptrace.simulation import Collection
 from ldptrace.simulation.unit import Trips, Unit, one_each, play_devices, trip_counts, unit_of, with_counts
@@ -252,9 +252,9 @@ class Local(Engine):
 def write_parquet(draw: Draw, start: int, stop: int, path: Path, labels: Mapping[str, Any]) -> None:
     """Write the trajectories from number `start` up to, but not including, `stop` as one file."""
     assert start % CHUNK == 0
-    with ParquetWriter(path) as writer:
+    with parquet_writer(path) as write:
         for group in numbered(_drawn(draw, start, stop), labels, start):
-            writer.write(group)
+            write(group)
 
 
 def numbered(

@@ -9,9 +9,9 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Self
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +27,7 @@ from ldptrace.core.words import total
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io import porto
 from ldptrace.io.account import Parsed, each, of_table
-from ldptrace.io.text import WESTERN, encoding_of, output, read_head
+from ldptrace.io.text import WESTERN, Write, encoding_of, output, read_head
 
 BLOCK_BYTES = 1 << 23
 # Whole numbers below are exact as doubles.
@@ -224,32 +224,27 @@ class Text:
         return pa.table(values)
 
 
-class Writer:
-    """Writes sets one after the other to one file, with the columns of the first set."""
+@contextmanager
+def writer(path: Path) -> Iterator[Write]:
+    """Open a new file for sets that are written one after the other, with the columns of the first set."""
+    delimiter, begun = "\t" if ".tsv" in path.suffixes else ",", False
+    plain = pacsv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="needed")
+    with output(path) as stream:
 
-    def __init__(self, path: Path) -> None:
-        self._delimiter = "\t" if ".tsv" in path.suffixes else ","
-        self._stream, self._begun = output(path), False
+        def write(trajectories: Trajectories) -> None:
+            nonlocal begun
+            table = _rows(trajectories)
+            if not begun:
+                # The writer's own header is always quoted.
+                quoted = [
+                    '"' + name.replace('"', '""') + '"' if re.search(r'[",\t\r\n]', name) else name
+                    for name in table.column_names
+                ]
+                stream.write(delimiter.join(quoted).encode() + b"\n")
+                begun = True
+            pacsv.write_csv(table, stream, plain)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stream.close()
-
-    def write(self, trajectories: Trajectories) -> None:
-        """Write one more set."""
-        table = _rows(trajectories)
-        if not self._begun:
-            # The writer's own header is always quoted.
-            quoted = [
-                '"' + name.replace('"', '""') + '"' if re.search(r'[",\t\r\n]', name) else name
-                for name in table.column_names
-            ]
-            self._stream.write(self._delimiter.join(quoted).encode() + b"\n")
-            self._begun = True
-        plain = pacsv.WriteOptions(include_header=False, delimiter=self._delimiter, quoting_style="needed")
-        pacsv.write_csv(table, self._stream, plain)
+        yield write
 
 
 def _rows(trajectories: Trajectories) -> pa.Table:

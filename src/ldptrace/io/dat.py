@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import NothingUsable
 from ldptrace.io.account import Parsed, each
-from ldptrace.io.text import Layout, joined_lists, line_blocks, pairs, paste, strings
+from ldptrace.io.text import joined_lists, line_blocks, pairs, paste, strings, text_writer
 
 NUMBER = rb"\s*[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|(?i:nan|inf|infinity))\s*"
 POINT = NUMBER + b"," + NUMBER
@@ -64,4 +65,4 @@ def _lines(trajectories: Trajectories) -> pa.LargeStringArray:
     return paste("#", strings(trajectories.numbers), ":\n>0:", bodies, "\n")
 
 
-writer = Layout(_lines).writer
+writer = partial(text_writer, texts=_lines)

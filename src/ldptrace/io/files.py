@@ -150,10 +150,10 @@ def write_sets(sets: Iterable[Trajectories], target: Path, format: str | None = 
     promise: Mapping[str, Any] | None = None
     number = 0
     with together():
-        with atomic_path(target) as temporary, kind.open(temporary) as writer:
+        with atomic_path(target) as temporary, kind.open(temporary) as write_set:
             for each in sets:
                 promise, number = each.provenance, number + len(each)
-                writer.write(each)
+                write_set(each)
         if not is_stream(target):
             write_beside(target, None if kind.holds_promise else promise)
     return number

@@ -8,32 +8,20 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any
 
 from ldptrace import plugins
 from ldptrace.core.atomic import is_stream
 from ldptrace.core.columns import find_columns
 from ldptrace.core.reading import Reading
-from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io.account import Parsed
 from ldptrace.io.provenance import BESIDE
-from ldptrace.io.text import encoding_of, natural, read_head
-
-
-class Writer(Protocol):
-    """Writes sets one after the other to one file."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def write(self, trajectories: Trajectories, /) -> None:
-        """Write one more set."""
+from ldptrace.io.text import Write, encoding_of, natural, read_head
 
 
 @dataclass(frozen=True)
@@ -65,11 +53,11 @@ class Format:
         parsed: Parsed = _function(self.reader)(paths, reading)
         return parsed
 
-    def open(self, path: Path) -> Writer:
-        """Open a new file, to which sets are written one after the other."""
+    def open(self, path: Path) -> AbstractContextManager[Write]:
+        """Open a new file, and give a function that writes sets to it, one after the other."""
         assert self.writer is not None
-        writer: Writer = _function(self.writer)(path)
-        return writer
+        opened: AbstractContextManager[Write] = _function(self.writer)(path)
+        return opened
 
 
 def _function(name: str) -> Any:
@@ -81,11 +69,11 @@ FORMATS = {
     kind.name: kind
     for kind in (
         Format(
-            *("parquet", (".parquet", ".pq", ".geoparquet"), "parquet.read", "parquet.Writer"),
+            *("parquet", (".parquet", ".pq", ".geoparquet"), "parquet.read", "parquet.writer"),
             holds_promise=True,
             tabular=True,
         ),
-        Format("csv", (".csv", ".tsv"), "csv.read", "csv.Writer", tabular=True, holds_empty=False),
+        Format("csv", (".csv", ".tsv"), "csv.read", "csv.writer", tabular=True, holds_empty=False),
         Format("feather", (".feather", ".arrow", ".ipc"), "parquet.read", holds_promise=True, tabular=True),
         Format("jsonl", (".jsonl", ".ndjson"), "jsonl.read", tabular=True),
         Format("porto", (), "porto.read", described=True, geographic=True),
@@ -94,7 +82,7 @@ FORMATS = {
         Format("tdrive", (".txt",), "logs.read_tdrive", geographic=True),
         Format("gpx", (".gpx",), "gpx.read", "gpx.writer", described=True, geographic=True),
         Format("kml", (".kml", ".kmz"), "kml.read", described=True, geographic=True),
-        Format("geopackage", (".gpkg",), "vector.read", "vector.Writer", tabular=True),
+        Format("geopackage", (".gpkg",), "vector.read", "vector.writer", tabular=True),
         Format("shapefile", (".shp",), "vector.read", tabular=True),
         Format(
             "geojsonl",

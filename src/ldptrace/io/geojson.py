@@ -11,7 +11,9 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,7 @@ from ldptrace.io import google
 from ldptrace.io.account import Parsed, described, each, of_table, unzoned
 from ldptrace.io.jsonl import records_of
 from ldptrace.io.provenance import KEY, from_document, to_text
-from ldptrace.io.text import Layout, dates, joined_lists, paste, read_bytes, strings
+from ldptrace.io.text import Write, dates, joined_lists, paste, read_bytes, strings, text_writer
 
 Json = Any
 ID, TIMES = "traj_id", "times"
@@ -172,15 +174,15 @@ def properties(
 
 def collection(
     texts: Callable[[Trajectories], pa.LargeStringArray], about: Callable[[Trajectories], str]
-) -> Layout:
-    """Return a FeatureCollection with these features, and with members that describe all features."""
+) -> Callable[[Path], AbstractContextManager[Write]]:
+    """Return a writer of a FeatureCollection with these features, and with members that describe all features."""
 
     def head(trajectories: Trajectories) -> str:
         promised = trajectories.provenance
         said = "" if promised is None else f'"{KEY}":{to_text(promised)},'
         return f'{{"type":"FeatureCollection",{about(trajectories)}{said}"features":[\n'
 
-    return Layout(texts, head, between=",\n", foot="\n]}\n")
+    return partial(text_writer, texts=texts, head=head, between=",\n", foot="\n]}\n")
 
 
 def _crs_member(trajectories: Trajectories) -> str:
@@ -191,8 +193,8 @@ def _crs_member(trajectories: Trajectories) -> str:
     return f'"crs":{json.dumps({"type": "name", "properties": {"name": trajectories.crs}})},'
 
 
-writer = collection(_feature, _crs_member).writer
-trips_writer = collection(_trip, _crs_member).writer
+writer = collection(_feature, _crs_member)
+trips_writer = collection(_trip, _crs_member)
 
 
 def _document(data: bytes) -> Json:
@@ -362,7 +364,7 @@ def _systems(trajectories: Trajectories) -> str:
     return f'"crs":{json.dumps(crs)},"trs":{json.dumps(TRS)},'
 
 
-moving_writer = collection(_moving_feature, _systems).writer
+moving_writer = collection(_moving_feature, _systems)
 
 
 def read_area(path: str | Path) -> Area:

@@ -4,6 +4,7 @@ trajectory without points."""
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError, NothingUsable
 from ldptrace.io.account import Parsed, each
-from ldptrace.io.text import Layout, dates, joined_lists, paste, read_bytes, strings
+from ldptrace.io.text import dates, joined_lists, paste, read_bytes, strings, text_writer
 from ldptrace.io.xml import Tracks
 
 HEADER = (
@@ -59,7 +60,7 @@ def _tracks(trajectories: Trajectories) -> pa.LargeStringArray:
     return paste(*numbered, "<trkseg>\n", points, "</trkseg></trk>\n")
 
 
-writer = Layout(_tracks, lambda _: HEADER, foot="</gpx>\n").writer
+writer = partial(text_writer, texts=_tracks, head=lambda _: HEADER, foot="</gpx>\n")
 
 
 class _Gpx(Tracks):

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +27,7 @@ from ldptrace.core.values import is_list, pc
 from ldptrace.errors import FormatError
 from ldptrace.io.account import Parsed, naming, of_table, unique_ids
 from ldptrace.io.provenance import KEY, from_document, from_text, to_text
+from ldptrace.io.text import Write
 from ldptrace.protocol.grid import Bounds
 
 OWN_KEY, GEO_KEY = "ldptrace:trajectories", "geo"
@@ -202,28 +203,21 @@ def read(paths: Sequence[Path], reading: Reading) -> Parsed:
     return replace(parsed, trajectories=trajectories, notes=(*parsed.notes, *notes))
 
 
-class Writer:
-    """Writes sets with the same columns one after the other to one file. The labels of the first set hold for all."""
+@contextmanager
+def writer(path: Path) -> Iterator[Write]:
+    """Open a new file for sets with the same columns, which are written one after the other. The labels of the first
+    set hold for all."""
+    file: pq.ParquetWriter | None = None
+    with ExitStack() as opened:
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file: pq.ParquetWriter | None = None
+        def write(trajectories: Trajectories) -> None:
+            nonlocal file
+            table, options = laid_out(trajectories)
+            if file is None:
+                file = opened.enter_context(pq.ParquetWriter(path, table.schema, **options))
+            file.write_table(table.replace_schema_metadata(file.schema.metadata), row_group_size=1 << 17)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._file is not None:
-            self._file.close()
-
-    def write(self, trajectories: Trajectories) -> None:
-        """Write one more set."""
-        table, options = laid_out(trajectories)
-        if self._file is None:
-            self._file = pq.ParquetWriter(self._path, table.schema, **options)
-        self._file.write_table(
-            table.replace_schema_metadata(self._file.schema.metadata), row_group_size=1 << 17
-        )
+        yield write
 
 
 def metadata_of(

@@ -6,9 +6,9 @@ import codecs
 import gzip
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Self, cast
+from typing import BinaryIO, cast
 
 import numpy as np
 import pyarrow as pa
@@ -76,44 +76,35 @@ def output(path: Path) -> BinaryIO:
     return cast(BinaryIO, gzip.open(path, "wb", compresslevel=5)) if path.suffix == ".gz" else path.open("wb")
 
 
-@dataclass(frozen=True)
-class Layout:
-    """How a text file is written: the text of each trajectory, and the texts before, between and after trajectories."""
-
-    texts: Callable[[Trajectories], pa.LargeStringArray]
-    head: Callable[[Trajectories], str] = lambda _: ""
-    between: str = ""
-    foot: str = ""
-
-    def writer(self, path: Path) -> TextWriter:
-        """Open a new file in this layout."""
-        return TextWriter(self, path)
+# Writes one more set to a file.
+Write = Callable[[Trajectories], None]
 
 
-class TextWriter:
-    """Writes sets one after the other to one text file. The head of the file comes from the first set."""
+@contextmanager
+def text_writer(
+    path: Path,
+    texts: Callable[[Trajectories], pa.LargeStringArray],
+    head: Callable[[Trajectories], str] = lambda _: "",
+    between: str = "",
+    foot: str = "",
+) -> Iterator[Write]:
+    """Open a new text file for sets that are written one after the other: the text of each trajectory, and the texts
+    before, between and after trajectories. The head of the file comes from the first set."""
+    begun = filled = False
+    with output(path) as stream:
 
-    def __init__(self, layout: Layout, path: Path) -> None:
-        self._layout, self._stream = layout, output(path)
-        self._begun = self._filled = False
+        def write(trajectories: Trajectories) -> None:
+            nonlocal begun, filled
+            content = joined(paste(between, texts(trajectories)))
+            if not begun:
+                stream.write(head(trajectories).encode())
+                begun = True
+            # Nothing stands between the head and the first trajectory.
+            stream.write(content if filled else content[len(between.encode()) :])
+            filled = filled or len(trajectories) > 0
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stream.write(self._layout.foot.encode())
-        self._stream.close()
-
-    def write(self, trajectories: Trajectories) -> None:
-        """Write one more set."""
-        between = self._layout.between
-        content = joined(paste(between, self._layout.texts(trajectories)))
-        if not self._begun:
-            self._stream.write(self._layout.head(trajectories).encode())
-            self._begun = True
-        # Nothing stands between the head and the first trajectory.
-        self._stream.write(content if self._filled else content[len(between.encode()) :])
-        self._filled = self._filled or len(trajectories) > 0
+        yield write
+        stream.write(foot.encode())
 
 
 def natural(path: Path) -> list[tuple[int, int | str]]:

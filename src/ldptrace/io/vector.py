@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +18,7 @@ from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import ID, Trajectories
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io.account import Parsed, each, of_table
-from ldptrace.io.text import joined_lists, paste, strings
+from ldptrace.io.text import Write, joined_lists, paste, strings
 
 # The layer that is written; a point in it is a trajectory.
 LAYER, TIMES = "trips", "times"
@@ -62,32 +64,18 @@ def read_file(path: Path, reading: Reading) -> Parsed:
 read = each(read_file)
 
 
-class Writer:
-    """Writes a GeoPackage with one row per trajectory, whose times are a list in a text. All sets are written at the
+@contextmanager
+def writer(path: Path) -> Iterator[Write]:
+    """Open a new GeoPackage with one row per trajectory, whose times are a list in a text. All sets are written at the
     end, because together they decide the kind of the layer."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._parts: list[Trajectories] = []
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, error: object, *_: object) -> None:
-        if error is not None:
-            return
-        trips = Trajectories.concat(self._parts)
-        columns: dict[str, Any] = {ID: pa.array(trips.numbers)}
-        if trips.t is not None:
-            columns[TIMES] = paste("[", joined_lists(trips.offsets, strings(trips.t), ","), "]")
-        if trips.extra is not None:
-            names = [name for name in trips.extra.column_names if name not in columns]
-            columns |= {
-                name: trips.extra[name] for name in names if not pa.types.is_nested(trips.extra[name].type)
-            }
-        lines = np.split(np.column_stack([trips.x, trips.y]), trips.offsets[1:-1])
-        write_lines(self._path, LAYER, lines[: len(trips)], columns, trips.crs)
-
-    def write(self, trajectories: Trajectories) -> None:
-        """Add one more set."""
-        self._parts.append(trajectories)
+    parts: list[Trajectories] = []
+    yield parts.append
+    trips = Trajectories.concat(parts)
+    columns: dict[str, Any] = {ID: pa.array(trips.numbers)}
+    if trips.t is not None:
+        columns[TIMES] = paste("[", joined_lists(trips.offsets, strings(trips.t), ","), "]")
+    if trips.extra is not None:
+        further = {name: trips.extra[name] for name in trips.extra.column_names if name not in columns}
+        columns |= {name: column for name, column in further.items() if not pa.types.is_nested(column.type)}
+    lines = np.split(np.column_stack([trips.x, trips.y]), trips.offsets[1:-1])
+    write_lines(path, LAYER, lines[: len(trips)], columns, trips.crs)
