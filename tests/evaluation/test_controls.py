@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from evaluation_data import CITY, chessboard, legs
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.evaluation.controls import map_alone, plain_routing, shortest_ways, usable_roads
+from ldptrace.evaluation import evaluate
+from ldptrace.evaluation.controls import map_alone, plain_routing, shortest_ways
 from ldptrace.evaluation.streets import StreetMap
-from ldptrace.protocol.grid import Grid
 from ldptrace.roads.network import RoadNetwork
 
 
@@ -50,9 +52,11 @@ def test_the_map_alone_is_on_streets(streets: StreetMap) -> None:
 
 
 def test_maps_of_other_places_are_refused() -> None:
-    roads = chessboard()
-    with pytest.raises(InputError, match="none of its roads lies in the bounds"):
-        usable_roads(roads, Grid((1e6, 1e6, 2e6, 2e6), 6), None)
+    roads, trips = chessboard(), legs(20, 1)
+    with pytest.raises(InputError, match="there are no roads in the bounds"):
+        evaluate(trips, trips, roads=replace(roads, x=roads.x + 1e6), bounds=CITY)
     labelled = RoadNetwork.of(roads.x, roads.y, roads.source, roads.target, crs="EPSG:25832")
-    with pytest.raises(InputError, match="EPSG:25832, the trajectories have EPSG:4326"):
-        usable_roads(labelled, Grid(CITY, 6), "EPSG:4326")
+    with pytest.raises(
+        InputError, match="its coordinates are EPSG:25832, those of the trajectories EPSG:4326"
+    ):
+        evaluate(*[replace(trips, crs="EPSG:4326")] * 2, roads=labelled, bounds=CITY)

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import matplotlib
@@ -68,6 +69,7 @@ def test_latex_tables_fit_a_page(small_card: Scorecard) -> None:
         assert sum(tex_escaped(name.split("_")[0].split("-")[0].split()[0]) in table for table in tables) >= 1
 
 
+@cache
 def points(cell: str) -> float:
     """The width of a cell in points: Computer Modern at 9 points, and at 7 in script size."""
     stacked = re.fullmatch(r"\\shortstack\[.\]\{(.*)\}", cell)

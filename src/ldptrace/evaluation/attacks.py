@@ -11,7 +11,6 @@ import numpy as np
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.kernels import kernel
-from ldptrace.core.parallel import map_chunks
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.distances import count_near, largest_distance, metric_scale, travel_distances
@@ -118,22 +117,18 @@ def zone_visits(trajectories: Trajectories, grid: Grid) -> Trajectories:
     [1.5, 2.5]
     """
     first = (grid.n - 1) // 2
-    corner, scale = [], metric_scale(grid, geographic=trajectories.is_geographic)
-    for origin, step in zip(grid.origin, grid.step, strict=True):
+    inside = np.ones(trajectories.points, dtype=bool)
+    for values, origin, step in zip((trajectories.x, trajectories.y), grid.origin, grid.step, strict=True):
         # A point on a border belongs to the lower cell, one outside the map to the nearest.
-        corner.append(origin + step * first if first > 0 else -np.inf)
-        corner.append(origin + step * (first + 1) + step if first + 2 < grid.n else np.inf)
-    x, y, offsets, zone = trajectories.x, trajectories.y, trajectories.offsets, np.array(corner)
-
-    def work(_: int, start: int, stop: int) -> tuple[Floats, Floats, Ints]:
-        points = np.empty((2, offsets[stop] - offsets[start]))
-        sizes = np.zeros(stop - start, dtype=np.int64)
-        found = _inside(x, y, offsets, start, zone, points, sizes)
-        return points[0, :found] * scale[0], points[1, :found] * scale[1], sizes[sizes > 0]
-
-    parts = map_chunks(work, len(trajectories))
-    xs, ys, sizes = (np.concatenate([part[column] for part in parts]) for column in range(3))
-    return Trajectories(xs, ys, ragged.offsets_of(sizes))
+        if first > 0:
+            inside &= values > origin + step * first
+        if first + 2 < grid.n:
+            inside &= values <= origin + step * (first + 1) + step
+    kx, ky = metric_scale(grid, geographic=trajectories.is_geographic)
+    sizes = np.diff(ragged.kept(trajectories.offsets, inside))
+    return Trajectories(
+        trajectories.x[inside] * kx, trajectories.y[inside] * ky, ragged.offsets_of(sizes[sizes > 0])
+    )
 
 
 def outliers(distances: Floats) -> Floats:
@@ -143,7 +138,13 @@ def outliers(distances: Floats) -> Floats:
     [9.0, 0.0]
     """
     ordered = np.sort(distances)
-    radius = _neighbour_radius(ordered, min(NEIGHBOURS, len(ordered) - 1))
+    near = min(NEIGHBOURS, len(ordered) - 1)
+    radius = np.full(len(ordered), np.inf)
+    # The nearest neighbours of a value are a run of the ordered values that begins up to `near` places before it.
+    for back in range(near + 1):
+        at = np.arange(back, len(ordered) - near + back)
+        before, after = ordered[at] - ordered[at - back], ordered[at - back + near] - ordered[at]
+        radius[at] = np.minimum(radius[at], np.maximum(before, after))
     return ordered[np.argsort(-radius, kind="stable")[:OUTLIERS]]
 
 
@@ -174,28 +175,3 @@ def _walk(rng, offsets, n, cells):  # type: ignore[no-untyped-def]
                     move = rng.integers(0, 8)
                 i, j = i + _DI[move], j + _DJ[move]
             cells[p] = i * n + j
-
-
-@kernel
-def _inside(x, y, offsets, start, zone, points, sizes):  # type: ignore[no-untyped-def]
-    """Copy the points in the zone (x low, x high, y low, y high); lows are open, highs closed."""
-    found = 0
-    for k in range(len(sizes)):
-        for p in range(offsets[start + k], offsets[start + k + 1]):
-            if zone[0] < x[p] <= zone[1] and zone[2] < y[p] <= zone[3]:
-                points[0, found] = x[p]
-                points[1, found] = y[p]
-                found += 1
-                sizes[k] += 1
-    return found
-
-
-@kernel
-def _neighbour_radius(ordered, near):  # type: ignore[no-untyped-def]
-    """Return the distance of each value to its `near`-th neighbour."""
-    size = len(ordered)
-    radius = np.full(size, np.inf)
-    for p in range(size):
-        for low in range(max(0, p - near), min(p, size - 1 - near) + 1):
-            radius[p] = min(radius[p], max(ordered[p] - ordered[low], ordered[low + near] - ordered[p]))
-    return radius

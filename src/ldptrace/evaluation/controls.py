@@ -15,12 +15,9 @@ from scipy.spatial import cKDTree
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Ints, Ints32
-from ldptrace.core.crs import is_geographic
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.errors import InputError
-from ldptrace.protocol.grid import Grid
 from ldptrace.roads.library import Library
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.routes import Routes
@@ -31,17 +28,6 @@ CONTROLS = {MAP_ALONE: "the map alone", PLAIN_ROUTING: "plain routing"}
 # trips large, does not speak against the controls.
 ROUTES, ROUTED = 50_000, 30_000
 _CHUNK = 256
-
-
-def usable_roads(roads: RoadNetwork, grid: Grid, crs: str | None) -> RoadNetwork:
-    """Return the part of a network in the bounds; an error if it is of another place."""
-    differ = roads.crs is not None and crs is not None and roads.crs.upper() != crs.upper()
-    if differ and not (is_geographic(crs) and roads.is_geographic):
-        raise InputError(
-            f"{roads.name} has the coordinate system {roads.crs}, the trajectories have {crs}: "
-            "convert one of them first"
-        )
-    return roads.clipped(grid.bounds)
 
 
 def map_alone(roads: RoadNetwork, rng: np.random.Generator, routes: int = ROUTES) -> Trajectories:

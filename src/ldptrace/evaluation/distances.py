@@ -230,13 +230,11 @@ def _straight(ax, ay, a0, a1, bx, by, b0, b1):  # type: ignore[no-untyped-def]
     return total
 
 
-@kernel
-def _boxes(x, y, offsets):  # type: ignore[no-untyped-def]
-    boxes = np.empty((len(offsets) - 1, 4))
-    for k in range(len(offsets) - 1):
-        first, last = offsets[k], offsets[k + 1]
-        boxes[k] = (x[first:last].min(), y[first:last].min(), x[first:last].max(), y[first:last].max())
-    return boxes
+def _boxes(x: Floats, y: Floats, offsets: Ints) -> Floats:
+    """Return the smallest x and y and the largest x and y of each trajectory, which all have points."""
+    low, high = np.minimum.reduceat, np.maximum.reduceat
+    first = offsets[:-1]
+    return np.stack((low(x, first), low(y, first), high(x, first), high(y, first)), axis=1)
 
 
 @kernel

@@ -27,7 +27,6 @@ from ldptrace.evaluation.controls import (
     ROUTED,
     map_alone,
     plain_routing,
-    usable_roads,
 )
 from ldptrace.evaluation.figures import (
     SAMPLES,
@@ -139,7 +138,10 @@ def evaluate(
         network = roads if roads is None or isinstance(roads, RoadNetwork) else read_network(roads)
         stated_crs = None if network is None else network.crs
         sets = Sets.of(real, synthetic, labels, grid, bounds, outside, timezone, stated_crs)
-        streets = None if network is None else Streets.of(usable_roads(network, sets.area, sets.crs))
+        streets = None
+        if network is not None:
+            network.check_against(sets.area.bounds, sets.crs)
+            streets = Streets.of(network.clipped(sets.area.bounds))
     with stages("summarise"):
         index = None if streets is None else streets.index
         few = SAMPLE if attacks else DRAWN if streets is None else ROUTED

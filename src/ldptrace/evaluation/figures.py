@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.divergence import RARE, quantile
@@ -190,9 +191,7 @@ def street_lines(roads: RoadNetwork, grid: Grid) -> list[list[int]]:
     (ox, oy), (sx, sy) = grid.origin, grid.step
     across = np.rint((x - ox) / (sx * grid.n) * 1000).astype(np.int64)
     up = np.rint((y - oy) / (sy * grid.n) * 1000).astype(np.int64)
-    inner = np.ones(len(x), dtype=bool)
-    inner[offsets[1:] - 1] = False
-    here = np.flatnonzero(inner)
+    here = np.flatnonzero(ragged.inner_steps(offsets))
     pieces = np.column_stack((across[here], up[here], across[here + 1], up[here + 1]))
     # Either direction is the same line.
     backwards = (pieces[:, 0] > pieces[:, 2]) | (

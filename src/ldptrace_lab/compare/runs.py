@@ -20,7 +20,7 @@ import numpy as np
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.local import Memory
 from ldptrace.errors import FitWarning, LdptraceError, NoiseWarning, PrivacyWarning
-from ldptrace.evaluation.controls import map_alone, plain_routing, usable_roads
+from ldptrace.evaluation.controls import map_alone, plain_routing
 from ldptrace.evaluation.evaluator import read_network
 from ldptrace.evaluation.measured import Measured
 from ldptrace.evaluation.metrics import METRICS, Metric
@@ -113,7 +113,9 @@ class Bench:
         """The whole network in the bounds."""
         if self.question.roads is None:
             return None
-        return usable_roads(read_network(self.question.roads), Grid(self.question.bounds, 2), self.real.crs)
+        whole = read_network(self.question.roads)
+        whole.check_against(self.question.bounds, self.real.crs)
+        return whole.clipped(self.question.bounds)
 
     @cached_property
     def streets(self) -> StreetMap | None:

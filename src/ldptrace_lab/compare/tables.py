@@ -13,6 +13,7 @@ from rich.table import Table as RichTable
 from ldptrace import __version__
 from ldptrace.core.atomic import atomic_path
 from ldptrace.evaluation.metrics import METRICS, Metric
+from ldptrace.evaluation.scorecard import HEADINGS
 from ldptrace.evaluation.texts import TexCell, TexColumn, tex_tables
 from ldptrace.pages.page import asset, template
 from ldptrace.protocol.words import CENTRAL
@@ -20,11 +21,8 @@ from ldptrace_lab.compare.contestants import Contestant
 from ldptrace_lab.compare.runs import Comparison, Row
 
 # Columns of a table by the level of their metrics.
-PARTS = {
-    "paper": "the paper's nine metrics",
-    "street": "metrics on streets",
-    "time": "metrics of time",
-    "stream": "tick by tick, as a stream",
+PARTS = {"paper": "the paper's nine metrics"} | {
+    level: HEADINGS[level] for level in ("street", "time", "stream")
 }
 SHORT = {
     "density_error": "density",

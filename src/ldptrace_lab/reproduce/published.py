@@ -11,17 +11,8 @@ import json
 from dataclasses import dataclass
 from importlib.resources import files
 
-METRICS = (
-    "density_error",
-    "query_error",
-    "hotspot_query_error",
-    "kendall_tau",
-    "trip_error",
-    "length_error",
-    "diameter_error",
-    "pattern_f1",
-    "pattern_error",
-)
+from ldptrace.evaluation.metrics import METRICS
+
 EPSILONS = (0.5, 1.0, 1.5)
 LDPTRACE, NGRAM, UNMODIFIED = "LDPTrace", "NGRAM", "unmodified NGRAM"
 
