@@ -57,6 +57,6 @@ def test_maps_of_other_places_are_refused() -> None:
         evaluate(trips, trips, roads=replace(roads, x=roads.x + 1e6), bounds=CITY)
     labelled = RoadNetwork.of(roads.x, roads.y, roads.source, roads.target, crs="EPSG:25832")
     with pytest.raises(
-        InputError, match="its coordinates are EPSG:25832, those of the trajectories EPSG:4326"
+        InputError, match="its coordinates are EPSG:25832, those of the trajectories EPSG:3857"
     ):
-        evaluate(*[replace(trips, crs="EPSG:4326")] * 2, roads=labelled, bounds=CITY)
+        evaluate(*[replace(trips, crs="EPSG:3857")] * 2, roads=labelled, bounds=CITY)
