@@ -48,7 +48,7 @@ class Line:
         return {name: self.slopes[name] @ direction for name in SIZES}
 
     def apply_transposed(self, values: Mapping[str, Floats]) -> Floats:
-        return np.sum([self.slopes[name].T @ value for name, value in values.items()], axis=0)
+        return np.sum([value @ self.slopes[name] for name, value in values.items()], axis=0)
 
     def pools(self, name: str) -> NDArray[np.int64]:
         return np.arange(SIZES[name])

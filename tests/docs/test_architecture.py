@@ -17,7 +17,6 @@ PLACES = [ROOT / start for start in STARTS]
 # Made by the steps of the text, or by its commands.
 MADE = {
     "src/ldptrace/protocol/questions/quarter.py",
-    "src/ldptrace/models/path/answers/quarter.py",
     "demo/report.html",
     "dist/",
 }

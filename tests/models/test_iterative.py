@@ -173,6 +173,7 @@ def test_pools_that_tell_nothing_take_no_rows(rng: np.random.Generator) -> None:
         solver = IterativeSolver(prior(), answers)
         solver.linearise(truth)
         solver.likely(truth, np.array([0.0]))
-        rows.append(len(solver._pooled[0]))
+        assert solver._pooled is not None
+        rows.append(len(solver._pooled.rows))
     assert rows[0] == sum(pools)
     assert rows[1] == sum(pools[1:])

@@ -53,7 +53,7 @@ def test_replicates_are_in_the_file(fitted: PathModel, tmp_path: Path, rng: np.r
     again = PathModel.load(tmp_path / "model.npz")
     assert again.draws is not None
     np.testing.assert_allclose(again.draws, fitted.draws, rtol=1e-5, atol=1e-7)
-    assert replace(fitted, draws=None).replicated(10, rng)[1] is None
+    assert replace(fitted, redraw=lambda: None).replicated(10, rng)[1] is None
 
 
 def test_small_changes_are_linear(fitted: PathModel, rng: np.random.Generator) -> None:

@@ -70,8 +70,9 @@ def test_a_calendar_moves_the_same_trips_to_a_date(model: TimedModel) -> None:
 
 def test_large_grids_have_fewer_replicates_than_hours(model: TimedModel) -> None:
     assert isinstance(model.space, PathModel)
-    assert model.space.draws is not None
-    fewer = replace(model, space=replace(model.space, draws=model.space.draws[: REPLICATES // 2]))
+    draws = model.space.draws
+    assert draws is not None
+    fewer = replace(model, space=replace(model.space, redraw=lambda: draws[: REPLICATES // 2]))
     trips, ratios = fewer.replicated(50, np.random.default_rng(2))
     assert ratios is not None
     assert ratios.shape == (REPLICATES, len(trips))

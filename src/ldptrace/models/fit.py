@@ -107,6 +107,8 @@ def travelling(trips: Model, with_trip: float) -> Travelling[Model]:
 ROUNDS, CONTINUED = 10, 3
 # Rounds in which the variances of the prior's components are learned, where a fit goes on from one, and in a stream.
 LEARNING, RELEARNING, CONTINUED_LEARNING = 4, 2, 1
+# Variances have settled when the logarithms of none changes by more.
+SETTLED = 0.15
 # The fit has settled when new derivatives move no expected answer by more than this many standard errors; a fit is one
 # to go on from while it is this near.
 TOLERANCE, NEAR = 0.5, 10.0
@@ -240,16 +242,18 @@ def _fitted(
         return Fit(here.trips, {}, variances, 0, 0.0, 1.0, first_guess([]))
     solver, share = _solver(here, prior, observations), None
     clear = first_guess(observations).clear
+    settled = False
     for number in range(1, rounds.most + 1):
         if progress is not None:
             progress(number, rounds.most)
         solver.linearise(here)
         if number <= rounds.learning:
             learned = solver.likely(here, logs)
+            settled = number > solver.first_learning and np.abs(learned - logs).max() < SETTLED
             # Half a step, later on: what is most likely near one fit is not quite so near the next.
             logs = learned if number <= solver.first_learning + 1 else (logs + learned) / 2
         here, change = solver.descend(here, logs, 1.0 if number <= rounds.full else _RELAXED)
-        if number < rounds.learning:
+        if number < rounds.learning and not settled:
             continue
         # Without a clear share there is none: with few answers it would only overfit.
         if clear:

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import cast
+from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,8 +89,28 @@ PROBES, SIGNS = 6, 12
 # Pools that are expected to be less than this many of their standard errors tell next to nothing: their rows would
 # only take time.
 UNTOLD = 0.3
+# Rows of the pools are computed again where the last round moved the answers by more standard errors than this.
+NEARBY = 3.0
 # Rows of the pools that a thread computes at a time.
 ROWS = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Pooled:
+    """Sums of similar answers: the pool of each answer and its share, the pools that tell something, their rows of the
+    Jacobian, and what each component adds to their covariance."""
+
+    pool: Ints
+    share: Floats
+    told: Ints
+    rows: Floats
+    spread: Spread
+
+    def target(self, solver: IterativeSolver[Any], here: Any) -> Floats:
+        """Return the sums of the linearised answers."""
+        misfit = np.bincount(self.pool, self.share * solver.misfit(here))[self.told]
+        found: Floats = misfit + self.rows @ here.potentials
+        return found
 
 
 class IterativeSolver(Solver[Model]):
@@ -103,6 +124,9 @@ class IterativeSolver(Solver[Model]):
         # No model of thousands of cells is exact; answers far more precise than the model would stop the fit.
         self.errors = np.hypot(self.errors, INEXACT * np.maximum(self.observed, 0))
         self._damping: float | None = None
+        self._pooled: Pooled | None = None
+        # How far the last round wanted to move the answers.
+        self._change = math.inf
         columns = prior.basis.shape[1]
         self.coefficients = np.zeros(columns)
         self._preconditioner = Preconditioner(np.zeros((0, columns), np.float32), np.zeros(columns))
@@ -118,16 +142,14 @@ class IterativeSolver(Solver[Model]):
 
     def apply_transposed(self, values: Floats) -> Floats:
         """Return the transposed Jacobian, in standard errors, times a number for each answer."""
-        scaled, at, by_question = values / self.errors, 0, {}
-        for seen in self.observations:
-            items = scaled[at : at + len(seen.frequencies)]
-            at += len(items)
-            if seen.total is not None:
-                items = items + scaled[at]
-                at += 1
-            if items.any():
-                by_question[seen.name] = items
-        return self._products.apply_transposed(by_question)
+        items = self._by_question(values[None])
+        return self._products.apply_transposed({name: rows[0] for name, rows in items.items() if rows.any()})
+
+    def _by_question(self, values: Floats) -> dict[str, Floats]:
+        """Return the factor of each item in sums of answers and totals times `values`, a row for each sum."""
+        until = np.cumsum([len(seen.frequencies) for seen in self.observations])
+        parts = np.split(self.by_item(values / self.errors), until[:-1], axis=1)
+        return {seen.name: part for seen, part in zip(self.observations, parts, strict=True)}
 
     def likely(self, here: Model, logs: Floats) -> Floats:
         if not here.potentials.any():
@@ -135,26 +157,27 @@ class IterativeSolver(Solver[Model]):
                 np.zeros((0, len(self.coefficients)), np.float32), self._diagonal()
             )
             return logs
-        return climbed(self.prior, logs, Spread.of(self._pool(here)), self._pooled[1])
+        if self._pooled is None or self._change > NEARBY:
+            self._pooled = self._pool(here)
+        return climbed(self.prior, logs, self._pooled.spread, self._pooled.target(self, here))
 
-    def _pool(self, here: Model) -> list[Floats]:
-        """Compute the rows of the pools, and the preconditioner. Return the rows times each basis."""
+    def _pool(self, here: Model) -> Pooled:
+        """Compute the rows of the pools, and the preconditioner."""
         assert isinstance(here, LargePredictor)
         pool, share = self._pooling(here)
 
-        def rows(_: int, start: int, stop: int) -> list[Floats]:
-            return [self.apply_transposed(np.where(pool == number, share, 0)) for number in told[start:stop]]
+        def rows(_: int, start: int, stop: int) -> Floats:
+            sums = np.where(pool == told[start:stop, None], share, 0)
+            items = {name: rows for name, rows in self._by_question(sums).items() if rows.any()}
+            return self._products.apply_transposed(items)
 
         told = np.flatnonzero(np.bincount(pool, share * self.growth(here)) > UNTOLD)
-        found = np.array([row for part in map_chunks(rows, len(told), ROWS) for row in part])
-        found = found.reshape(len(told), self.prior.size)
+        found = np.concatenate([np.zeros((0, self.prior.size)), *map_chunks(rows, len(told), ROWS)])
         parts = self.prior.components
         views = map_chunks(lambda number, *_: cast(Floats, found @ parts[number].basis), len(parts), 1)
         halves = np.concatenate([view.astype(np.float32) for view in views], axis=1)
         self._preconditioner = Preconditioner(halves, self._diagonal())
-        target = share * (self.misfit(here) + self.apply(here.potentials))
-        self._pooled = found, np.bincount(pool, target)[told].astype(np.float64)
-        return views
+        return Pooled(pool, share, told, found, Spread.of(views))
 
     def _diagonal(self) -> Floats:
         """Return the sum of the squared changes of the answers by each column of the bases, estimated with random signs
@@ -191,7 +214,7 @@ class IterativeSolver(Solver[Model]):
                 gap = self.misfit(here)
             there, gap, change = self._step(here, gap, logs)
             if number == 0:
-                first = change
+                first = self._change = change
                 if there is here:
                     return here, first
             stays, here = there is here, there
@@ -290,8 +313,9 @@ class IterativeSolver(Solver[Model]):
 
     def changes(self, here: Model, logs: Floats, count: int, rng: np.random.Generator) -> Floats:
         """Do the same as the dense solver, with variances by sums of similar answers."""
-        self._pool(here)
-        allowed = allowed_variances(self.prior, logs, *self._pooled, count // TOGETHER, rng)
+        pooled = self._pool(here)
+        seen = pooled.rows, pooled.target(self, here)
+        allowed = allowed_variances(self.prior, logs, *seen, count // TOGETHER, rng)
         target = self.misfit(here) + self.apply(here.potentials)
         drawn = [self._draws(each, TOGETHER, rng, target) for each in allowed]
         return np.concatenate(drawn) - here.potentials

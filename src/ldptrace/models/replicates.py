@@ -78,9 +78,15 @@ def path_ratios(paths: CellPaths, length: Floats, layout: Layout, draws: Floats,
 
 def _sums(paths: CellPaths, graph: MoveGraph, layout: Layout, potentials: Floats) -> Floats:
     """Return the sum of the potentials along each path, lengths apart."""
-    along, n = layout.along(graph, potentials), graph.grid.n
+    along, features, n = layout.along(graph, potentials), layout.features, graph.grid.n
     found = np.empty(len(paths))
-    tables = along.start, along.end, graph.leaving(along.moves), along.bends, along.pairs, layout.district(n)
+    district = layout.district(n)
+    bends, pairs = (
+        along[features.bend].reshape(8, 8, -1),
+        along[features.pair].reshape(district.max() + 1, -1),
+    )
+    moves = graph.leaving(along[features.move])
+    tables = along[features.start], along[features.end], moves, bends, pairs, district
     _summed(paths.cells, paths.offsets, n, tables, found)
     return found
 

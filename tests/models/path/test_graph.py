@@ -46,4 +46,4 @@ def test_bends_of_one_shape_are_in_every_inner_cell() -> None:
     inner = graph.bend_cell == 5
     assert len(np.unique(graph.bend_shape[inner])) == inner.sum() == 36
     values = np.random.default_rng(1).random((8, 8, graph.cells))
-    np.testing.assert_allclose(graph.by_bend(values).sum(), values[graph.bend >= 0].sum())
+    np.testing.assert_allclose(graph.by_bend(values.ravel()).sum(), values[graph.bend >= 0].sum())

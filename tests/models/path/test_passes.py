@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ldptrace.models.path.features import turn_classes
-from ldptrace.models.path.graph import MoveGraph
+from ldptrace.models.path.graph import TURN, MoveGraph
 from ldptrace.models.path.passes import backward_pass, forward_pass, shifts
 from ldptrace.protocol.grid import Grid
 from path_kit import all_paths, moves_of, turns_of
@@ -23,7 +22,7 @@ def test_sums_over_all_paths_from_both_ends(n: int, rng: np.random.Generator) ->
     start, end = rng.random((2, GROUPS, graph.cells))
     weight, bend = rng.random(graph.moves), rng.random(5)
     move, shift = graph.leaving(weight), shifts(n)
-    step = bend[turn_classes()][:, :, None] * move[:, None]
+    step = bend[TURN][:, :, None] * move[:, None]
     forward, scale, sums = (
         np.zeros((LENGTHS, GROUPS, 8, graph.cells)),
         np.ones(LENGTHS),

@@ -3,9 +3,8 @@ from __future__ import annotations
 import numpy as np
 
 from ldptrace.core.paths import districts_of
-from ldptrace.models.path.features import Features
 from ldptrace.models.path.graph import MoveGraph
-from ldptrace.models.path.potentials import Layout, Weights, base_length, shifted
+from ldptrace.models.path.potentials import Features, Layout, Weights, base_length, shifted
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import TURNS
 
@@ -38,13 +37,19 @@ def test_a_path_begins_in_the_district_of_its_first_cell() -> None:
 def test_gathering_is_the_transpose_of_what_a_path_adds_up(rng: np.random.Generator) -> None:
     x = rng.normal(size=LAYOUT.size)
     x[LAYOUT.length] = 0
-    along = LAYOUT.along(GRAPH, x)
+    along, features = LAYOUT.along(GRAPH, x), rng.random((2, LAYOUT.features.size))
     # A bend off the grid is none, so nothing can count it.
-    inside = np.broadcast_to(GRAPH.bend >= 0, along.bends.shape)
-    features = Features(*(rng.random(block.shape) for block in along.blocks()))
-    features.bends[~inside] = 0
-    apart = sum(float((a * b).sum()) for a, b in zip(along.blocks(), features.blocks(), strict=True))
-    np.testing.assert_allclose(x @ LAYOUT.gathered(GRAPH, features), apart)
+    features[:, LAYOUT.features.bend] *= GRAPH.bend.ravel() >= 0
+    np.testing.assert_allclose(LAYOUT.gathered(GRAPH, features) @ x, features @ along)
+
+
+def test_features_fill_the_vector() -> None:
+    features = Features(GRAPH.cells, GRAPH.moves, 2)
+    kinds = ("start", "end", "move", "bend", "pair")
+    covered = np.concatenate([np.arange(features.size)[getattr(features, kind)] for kind in kinds])
+    assert np.array_equal(covered, np.arange(features.size))
+    # Without districts there is one pair.
+    assert Features(GRAPH.cells, GRAPH.moves).size == features.pair.start + 1
 
 
 def test_a_common_factor_changes_nothing() -> None:

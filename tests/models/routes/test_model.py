@@ -415,7 +415,7 @@ def test_replicates_are_drawn_with_the_trips_and_kept_in_the_file(
     assert isinstance(again, RouteModel)
     assert again.draws is not None
     assert again.draws.shape == (24, len(again.routes))
-    assert replace(model, draws=None).replicated(10, rng)[1] is None
+    assert replace(model, redraw=lambda: None).replicated(10, rng)[1] is None
 
 
 def crossing(seconds: bool = False) -> RouteModel:

@@ -7,7 +7,7 @@ backward pass for each way of weighting paths (`docs/explanation/path-model.md`,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from ldptrace.core.arrays import Floats, Ints, Ints32
 from ldptrace.core.parallel import map_chunks
 from ldptrace.models.path import passes
-from ldptrace.models.path.answers import ANSWERS
-from ldptrace.models.path.features import Features
+from ldptrace.models.path.answers import ANSWERS, named
 from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.potentials import Layout, Weights, base_length, shifted
 
@@ -109,54 +108,80 @@ class Flow:
         passes.backward_pass(step, end, self.shift, self.scale, weight / self.sums, table)
         return table
 
-    def features(self, weight: Floats, backward: Floats | None = None, *, bends: bool = False) -> Features:
+    def features(self, weight: Floats, backward: Floats | None = None, *, bends: bool = False) -> Floats:
         """Return expected features when paths with k moves count with `weight[k]`; bends where they are asked for."""
         backward = self.backward(weight) if backward is None else backward
-        first, moves, ends, bent = self.room(bends, np.float64)
+        room = self.room(1, bends, np.float64)
         tables = *self.tables[2:], self.shift, self.scale, weight / self.sums
-        passes.expected_pass(*tables, self.forward, backward, first, moves, ends, bent)
-        return self.gathered((first, moves, ends, bent), weight[0] * self.single)
+        passes.expected_pass(*tables, self.forward, backward, *(table[0] for table in room))
+        return self.gathered(room, weight[0] * self.single[None])[0]
 
     def by_district(self, table: Floats) -> Floats:
         """Return a table of states, one map for each district of the first cell."""
         apart = table.reshape(*table.shape[:3], self.beside, -1).swapaxes(2, 3)
         return np.ascontiguousarray(apart).reshape(len(table), len(self.weights.start), 8, -1)
 
-    def room(self, bends: bool, kind: type) -> tuple[NDArray[Any], ...]:
-        """Return room for the results of a pass."""
+    def room(self, rows: int, bends: bool, kind: type) -> tuple[NDArray[Any], ...]:
+        """Return room for first moves, later moves, last cells and bends, as passes add them up."""
         groups, cells = self.tables[0].shape
-        shapes = (8, cells), (8, cells), (groups, cells), ((8, 8, cells) if bends else (0, 0, 0))
-        return tuple(np.zeros(shape, kind) for shape in shapes)
+        shapes = (8, cells), (8, cells), (groups, cells), (8 * bends, 8, self.graph.cells)
+        return tuple(np.zeros((rows, *shape), kind) for shape in shapes)
 
-    def gathered(self, found: tuple[NDArray[Any], ...], alone: Floats) -> Features:
-        """Return the results of a pass, and paths without moves, as features."""
-        first, moves, ends, bends = found
-        graph, places = self.graph, np.arange(len(self.weights.start))
-        last = ends.reshape(-1, graph.cells).astype(np.float64)
-        last[self.district, np.arange(graph.cells)] += alone
-        starts = alone + graph.by_source(self.of_moves(first))
-        pairs = last @ (self.district[:, None] == places).astype(np.float64)
-        bent = _folded(bends, self.beside) if len(bends) else np.zeros((8, 8, graph.cells))
-        return Features(starts, last.sum(axis=0), self.of_moves(moves), bent, pairs)
+    def gathered(self, room: tuple[NDArray[Any], ...], alone: Floats) -> Floats:
+        """Return the results of passes, and paths without moves, as features, row by row."""
+        first, moves, ends, bends = room
+        graph, features, each = self.graph, self.layout.features, np.arange(self.graph.cells)
+        found, own = np.zeros((len(alone), features.size)), self.of_moves(first)
+        last = ends.reshape(len(alone), -1, graph.cells).astype(np.float64)
+        last[:, self.district, each] += alone
+        found[:, features.start] = alone + graph.by_source(own)
+        found[:, features.end] = last.sum(axis=1)
+        found[:, features.move] = own + self.of_moves(moves)
+        if bends.size:
+            found[:, features.bend] = bends.reshape(len(alone), -1)
+        found[:, features.pair] = (last @ self._places).reshape(len(alone), -1)
+        return found
+
+    @cached_property
+    def _places(self) -> Floats:
+        """Which district (column) each cell is in."""
+        return (self.district[:, None] == np.arange(len(self.weights.start))).astype(np.float64)
 
     def of_moves(self, states: NDArray[Any]) -> Floats:
         """Return values of states (direction, cell arrived at) in the order of the moves."""
-        return _folded(states, self.beside)[self.graph.direction, self.graph.target]
+        return _folded(states, self.beside)[..., self.graph.direction, self.graph.target]
 
     def answers(self, capacities: Mapping[str, int]) -> dict[str, Floats]:
         """Return expected items per user for each question (name -> most items named), repeats counted in full."""
-        found: dict[bytes, Features] = {}
-        expected = {}
+        found = {"length": self.length}
+        for kind in self.kinds(capacities):
+            features = self.features(kind.weight, bends=kind.bends)
+            found |= {name: self.items(name, features) for name in kind.names}
+        return {name: found[name] for name in capacities}
+
+    def kinds(self, capacities: Mapping[str, int]) -> list[Kind]:
+        """Return the ways in which questions weight paths, and the questions of each."""
+        groups: dict[bytes, list[str]] = {}
         for name, most in capacities.items():
-            weight = self.weight(name, most)
-            if name == "length":
-                expected[name] = weight
-                continue
-            key = weight.tobytes()
-            if key not in found:
-                found[key] = self.features(weight, bends=ANSWERS[name].has_bends)
-            expected[name] = ANSWERS[name].pooled(self.graph, found[key])
-        return expected
+            if name != "length":
+                groups.setdefault(self.weight(name, most).tobytes(), []).append(name)
+        within = self.layout.features.bend
+
+        def about_bends(name: str) -> bool:
+            return any(within.start <= place < within.stop for place in self._named(name)[0][:1])
+
+        return [
+            Kind(tuple(names), np.frombuffer(weight), any(map(about_bends, names)))
+            for weight, names in groups.items()
+        ]
+
+    def items(self, name: str, features: Floats) -> Floats:
+        """Return the items of a question, given how often each feature occurs."""
+        places, items, count = self._named(name)
+        return np.bincount(items, features[places], count).astype(np.float64)
+
+    def _named(self, name: str) -> tuple[Ints, Ints, int]:
+        return named(name, self.graph, self.layout)
 
     def products(self, capacities: Mapping[str, int]) -> Products:
         """Return products with the Jacobian at these potentials."""
@@ -196,13 +221,13 @@ class Flow:
         """Return expected items that are named once though a path has them twice."""
         if name == "terminals":
             return self.loops()
-        if not ANSWERS[name].repeats_moves:
+        if not ANSWERS[name].repeated:
             return None
         both = self.length * ANSWERS[name].joint_inclusion(most, self._moves)
         (_, move, step, _), backward = self.tables, self.backward(both)
         once, twice = np.zeros_like(move), np.zeros_like(move)
         passes.way_back_pass(step, self.shift, self.scale, self.forward, backward, once, twice)
-        return ANSWERS[name].pooled_repeats(self.graph, self.of_moves(once), self.of_moves(twice))
+        return ANSWERS[name].repeats(self.graph, self.of_moves(once), self.of_moves(twice))
 
     def left(self, name: str, most: int, answer: Floats) -> Floats:
         """Return the part of each answer that is left when a path names an item once."""
@@ -213,28 +238,35 @@ class Flow:
 
 
 @dataclass(frozen=True, eq=False)
-class _Kind:
-    """Questions whose paths are weighted alike: they share their passes."""
+class Kind:
+    """Questions that weight paths alike, by their number of moves: they share their passes."""
 
     names: tuple[str, ...]
     weight: Floats
-    backward: Halves
-
-    @property
-    def bends(self) -> bool:
-        return any(ANSWERS[name].has_bends for name in self.names)
+    # Whether one of them is about bends.
+    bends: bool
 
 
 @dataclass(frozen=True, eq=False)
-class _Counts:
-    """A direction as the counted passes take it: what first moves, steps, ends and paths of one cell count."""
+class _Directions:
+    """What features count in each of several directions (rows), as the counted passes take it: first moves, later ones,
+    bends times the weights of their steps (empty where they count nothing), last cells and paths of one cell; and bends
+    alone."""
 
-    step: Halves
+    begun: Halves
+    arrived: Halves
+    bent: Halves
     end: Halves
     single: Floats
-    # Beginnings, counted, and the mean over all paths of each number of moves.
-    counted: Halves
-    mean: Floats
+    bends: Floats
+    # Whether anything but last cells counts.
+    begins: bool
+
+    def row(self, number: int) -> _Directions:
+        """Return one of the directions."""
+        own = slice(number, number + 1)
+        counts = self.begun[own], self.arrived[own], self.bent[own]
+        return _Directions(*counts, self.end[own], self.single[own], self.bends[own], self.begins)
 
 
 class Products:
@@ -242,116 +274,183 @@ class Products:
 
     def __init__(self, flow: Flow, capacities: Mapping[str, int]) -> None:
         self.flow = flow
-        weights = {name: flow.weight(name, most) for name, most in capacities.items()}
-        groups: dict[bytes, list[str]] = {}
-        for name, weight in weights.items():
-            if name != "length":
-                groups.setdefault(weight.tobytes(), []).append(name)
+        self._kinds, found = flow.kinds(capacities), {"length": flow.length}
         self._step, self._end = _halved(flow.tables[2]), _halved(flow.tables[3])
-        self._forward = _halved(flow.forward)
-        self._scratch = SimpleQueue[Halves]()
-        self._kinds, found = list[_Kind](), {"length": flow.length}
-        for names in groups.values():
-            weight = weights[names[0]]
-            backward = flow.backward(weight)
-            kind = _Kind(tuple(names), weight, _halved(backward))
-            self._kinds.append(kind)
-            features = flow.features(weight, backward, bends=kind.bends)
-            found |= {name: ANSWERS[name].pooled(flow.graph, features) for name in names}
+        self._forward, self._last = _halved(flow.forward), _halved(flow.forward.sum(axis=2))
+        self._backward = np.empty((len(self._kinds), *flow.forward.shape), np.float32)
+        self._occurring = np.empty((len(self._kinds), 64 * flow.graph.cells))
+        for number, kind in enumerate(self._kinds):
+            backward = flow.backward(kind.weight)
+            self._backward[number] = backward
+            features = flow.features(kind.weight, backward, bends=True)
+            self._occurring[number] = features[flow.layout.features.bend]
+            found |= {name: flow.items(name, features) for name in kind.names}
+        self._weight = np.array([kind.weight for kind in self._kinds]).reshape(-1, len(flow.length))
         self.answers = {name: found[name] for name in capacities}
         self.left = {name: flow.left(name, most, found[name]) for name, most in capacities.items()}
+        self._scratch = SimpleQueue[Halves]()
 
     def apply(self, direction: Floats) -> dict[str, Floats]:
         """Return derivatives of the expected answers along a direction of the potentials."""
         flow, layout = self.flow, self.flow.layout
         lengths = direction[layout.length] - flow.length @ direction[layout.length]
         found = {"length": flow.length * lengths}
-        with self._counting(layout.along(flow.graph, direction)) as counts:
+        along = self._directions(layout.along(flow.graph, direction)[None])
+        with self._buffer(1) as counted:
+            by_cell, mean = self._counted(along, counted)
 
-            def work(kind: _Kind) -> None:
-                features = self._covariances(kind, counts, counts.mean - lengths, bends=kind.bends)
+            def work(number: int) -> None:
+                kind = self._kinds[number]
+                features = self._covariances(
+                    [number], along, counted, by_cell, mean - lengths, bends=kind.bends
+                )
                 for name in kind.names:
-                    found[name] = ANSWERS[name].pooled(flow.graph, features) * self.left[name]
+                    found[name] = flow.items(name, features) * self.left[name]
 
-            self._each(work, self._kinds)
+            self._each(work, len(self._kinds))
         return {name: found[name] for name in self.answers}
 
     def apply_transposed(self, values: Mapping[str, Floats]) -> Floats:
-        """Return derivatives by the potentials of the sum of answers times `values`; questions may be omitted."""
+        """Return derivatives by the potentials of the sum of answers times `values`; questions may be omitted. Values
+        of several sums are rows, as are the results."""
         flow, layout = self.flow, self.flow.layout
-
-        # A single kind needs no threads of its own: a caller that needs many rows works on several at a time.
-        kinds = [kind for kind in self._kinds if any(name in values for name in kind.names)]
-
-        def work(kind: _Kind) -> Floats:
-            along, expected = Features.zero(flow.graph, layout.districts), 0.0
-            for name in (name for name in kind.names if name in values):
-                scaled = values[name] * self.left[name]
-                along = along + ANSWERS[name].unpooled(flow.graph, layout, scaled)
-                expected += float(scaled @ self.answers[name])
-            with self._counting(along) as counts:
-                total = layout.gathered(flow.graph, self._covariances(kind, counts, counts.mean, bends=True))
-            total[layout.length] = kind.weight * counts.mean - flow.length * expected
-            return total
-
-        result = np.sum(self._each(work, kinds), axis=0) + np.zeros(layout.size)
+        scaled = {name: values[name] * self.left[name] for name in values}
+        rows = next(iter(values.values())).shape[:-1]
+        asked = [
+            number for number, kind in enumerate(self._kinds) if not values.keys().isdisjoint(kind.names)
+        ]
+        along = np.zeros((len(asked), *rows, layout.features.size))
+        for counts, number in zip(along, asked, strict=True):
+            for name in scaled.keys() & self._kinds[number].names:
+                places, items, _ = named(name, flow.graph, layout)
+                counts[..., places] += scaled[name][..., items]
+        result = np.zeros((*rows, layout.size))
+        if rows:
+            for counts, number in zip(along, asked, strict=True):
+                result += self._rows(number, counts)
+        elif asked:
+            result += self._together(asked, along)
+        expected = sum(scaled[name] @ self.answers[name] for name in scaled if name != "length")
+        result[..., layout.length] -= np.multiply.outer(expected, flow.length)
         if "length" in values:
-            result[layout.length] += flow.length * (values["length"] - flow.length @ values["length"])
+            own = values["length"]
+            result[..., layout.length] += flow.length * (own - (own @ flow.length)[..., None])
         return result
 
-    def _each(self, work: Callable[[_Kind], T], kinds: Sequence[_Kind]) -> list[T]:
-        """Return results of `work` for each kind; by threads where a pass takes long enough."""
+    def _together(self, asked: list[int], counts: Floats) -> Floats:
+        """Return derivatives of the sum over directions, one for each of these kinds: ways back share a pass."""
+        flow, along = self.flow, self._directions(counts)
+        with self._buffer(len(asked)) as counted:
+            by_cell, mean = self._counted(along, counted)
+            features = self._covariances(asked, along, counted, by_cell, mean)
+        found = flow.layout.gathered(flow.graph, features)
+        found[flow.layout.length] = (self._weight[asked] * mean).sum(axis=0)
+        return found
+
+    def _rows(self, kind: int, counts: Floats) -> Floats:
+        """Return derivatives of each of several directions, all of one kind."""
+        flow, along = self.flow, self._directions(counts)
+        room, means = flow.room(len(counts), True, np.float32), np.empty((len(counts), len(flow.length)))
+        with self._buffer(1) as counted:
+            for row, mean in enumerate(means):
+                own = along.row(row)
+                by_cell, mean[:] = self._counted(own, counted)
+                self._passed([kind], own, counted, by_cell, mean[None], tuple(table[row] for table in room))
+        alone = self._weight[kind, 0] * flow.single * (along.single - means[:, :1])
+        features = flow.gathered(room, alone)
+        if len(along.bent):
+            features[:, flow.layout.features.bend] += along.bends * self._occurring[kind]
+        found = flow.layout.gathered(flow.graph, features)
+        found[:, flow.layout.length] = self._weight[kind] * means
+        return found
+
+    def _each(self, work: Callable[[int], T], count: int) -> list[T]:
+        """Return results of `work` for each number; by threads where a pass takes long enough."""
         if self._forward.size < _THREADED:
-            return [work(kind) for kind in kinds]
-        return map_chunks(lambda number, *_: work(kinds[number]), len(kinds), 1)
+            return [work(number) for number in range(count)]
+        return map_chunks(lambda number, *_: work(number), count, 1)
 
-    @contextmanager
-    def _counting(self, along: Features) -> Iterator[_Counts]:
-        """Give the sums over beginnings counted by the direction. Their table is used again afterwards."""
-        flow, graph, district = self.flow, self.flow.graph, self.flow.district
-        moves = graph.leaving(along.moves)
-        step = self._step * _tiled(_halved(along.bends + moves[:, None]), flow.beside)
-        end = _halved(along.end + along.pairs[:, district]).reshape(self._end.shape)
-        first = np.zeros((8, graph.cells), np.float32)
-        first[graph.direction, graph.target] = along.moves + along.start[graph.source]
-        first = _tiled(first, flow.beside)
-        weights = (flow.weights.start * flow.weights.end).sum(axis=0)
-        single = along.start + along.end + along.pairs[district, district]
-        mean = np.zeros(len(flow.length))
-        with self._buffer() as counted:
-            tables = self._step, self._end, flow.shift, self._forward, flow.scale, flow.sums
-            passes.counted_forward_pass(*tables, first, step, float(weights @ single), end, counted, mean)
-            yield _Counts(step, end, single, counted, mean)
-
-    def _covariances(self, kind: _Kind, counts: _Counts, centre: Floats, *, bends: bool) -> Features:
-        """Return how features go together with the direction, at fixed numbers of moves."""
-        flow, found = self.flow, self.flow.room(bends, np.float32)
-        passes.counted_backward_pass(
-            self._step,
-            self._end,
-            flow.shift,
-            self._forward,
-            flow.scale,
-            kind.weight / flow.sums,
-            kind.backward,
-            counts.counted,
-            centre,
-            counts.step,
-            counts.end,
-            *found,
+    def _directions(self, counts: Floats) -> _Directions:
+        flow, features, rows = self.flow, self.flow.layout.features, len(counts)
+        graph, district, beside = flow.graph, flow.district, flow.beside
+        pairs = counts[:, features.pair].reshape(rows, district.max() + 1, -1)
+        arrived, begun = np.zeros((2, rows, 8, graph.cells), np.float32)
+        arrived[:, graph.direction, graph.target] = counts[:, features.move]
+        begun[:, graph.direction, graph.target] = (
+            counts[:, features.move] + counts[:, features.start][:, graph.source]
         )
-        alone = kind.weight[0] * flow.single * (counts.single - centre[0])
-        return flow.gathered(found, alone)
+        bends, bent = counts[:, features.bend], np.zeros((0, 8, 8, 1), np.float32)
+        if bends.any():
+            bent = self._step * _tiled(_halved(bends).reshape(rows, 8, 8, -1), beside)
+        end = _halved(counts[:, None, features.end] + pairs[:, :, district]).reshape(rows, *self._end.shape)
+        single = counts[:, features.start] + counts[:, features.end] + pairs[:, district, district]
+        begins = bool(begun.any() or bends.any())
+        return _Directions(_tiled(begun, beside), _tiled(arrived, beside), bent, end, single, bends, begins)
+
+    def _counted(self, along: _Directions, counted: Halves) -> tuple[Halves, Floats]:
+        """Sum over beginnings, counted by each direction (`counted`). Return the sums over last moves, and the means of
+        all paths with each number of moves."""
+        flow, count = self.flow, len(along.end)
+        by_cell, mean = np.zeros((count, *self._last.shape), np.float32), np.zeros((count, len(flow.length)))
+        weights = (flow.weights.start * flow.weights.end).sum(axis=0)
+        mean[:, 0] = along.single @ weights / flow.sums[0]
+        tables = self._step, self._end, flow.shift, self._forward, flow.scale, flow.sums, self._last
+
+        def work(row: int) -> None:
+            bent = along.bent[row] if len(along.bent) else np.zeros((0, 8, 1), np.float32)
+            direction = along.begun[row], along.arrived[row], bent, along.end[row]
+            room = counted[row] if along.begins else counted[0, :0]
+            passes.counted_forward_pass(*tables, *direction, room, by_cell[row], mean[row])
+
+        self._each(work, count)
+        return by_cell, mean
+
+    def _covariances(
+        self,
+        kinds: list[int],
+        along: _Directions,
+        counted: Halves,
+        by_cell: Halves,
+        centre: Floats,
+        *,
+        bends: bool = True,
+    ) -> Floats:
+        """Return how features go together with directions, at fixed numbers of moves, one for each kind."""
+        flow, room = self.flow, self.flow.room(1, bends, np.float32)
+        self._passed(kinds, along, counted, by_cell, centre, tuple(table[0] for table in room))
+        alone = flow.single * (self._weight[kinds, 0] @ (along.single - centre[:, :1]))
+        found = flow.gathered(room, alone[None])[0]
+        if bends and len(along.bent):
+            found[flow.layout.features.bend] += (along.bends * self._occurring[kinds]).sum(axis=0)
+        return found
+
+    def _passed(
+        self,
+        kinds: list[int],
+        along: _Directions,
+        counted: Halves,
+        by_cell: Halves,
+        centre: Floats,
+        room: tuple[Halves, ...],
+    ) -> None:
+        """Add up the covariances of paths with moves."""
+        flow, begun = self.flow, counted if along.begins else counted[:0]
+        # A copy is made only where some of several kinds are asked.
+        one = slice(kinds[0], kinds[0] + 1) if len(kinds) == 1 else None
+        backward = self._backward[one or kinds] if len(kinds) < len(self._kinds) else self._backward
+        tables = self._step, self._end, flow.shift, self._forward, flow.scale, self._last
+        direction = along.arrived, along.bent, along.end, begun, by_cell, centre
+        passes.counted_backward_pass(*tables, backward, self._weight[kinds] / flow.sums, *direction, *room)
 
     @contextmanager
-    def _buffer(self) -> Iterator[Halves]:
-        """Return a table of states for one pass; fresh memory would cost as much as the pass."""
+    def _buffer(self, count: int) -> Iterator[Halves]:
+        """Return tables of states for passes; fresh memory would cost as much as the pass."""
         try:
-            table = self._scratch.get_nowait()
+            tables = self._scratch.get_nowait()
         except Empty:
-            table = np.empty_like(self._forward)
-        yield table
-        self._scratch.put(table)
+            tables = np.empty((max(len(self._kinds), 1), *self._forward.shape), np.float32)
+        yield tables[:count]
+        self._scratch.put(tables)
 
 
 def _halved(table: Floats) -> Halves:

@@ -12,7 +12,8 @@ from ldptrace.core.paths import bend_items, grid_moves, move_items
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import bend_count, move_count, turn
 
-TURN = np.array([[turn(before, after) for after in range(8)] for before in range(8)], dtype=np.int64)
+# The class of the turn out in direction d (row) after direction b in (column).
+TURN = np.array([[turn(before, after) for before in range(8)] for after in range(8)], dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +137,20 @@ class MoveGraph:
         """Number of undirected bends."""
         return bend_count(self.grid.n)
 
+    @cached_property
+    def _both_ways(self) -> Ints:
+        """The two directed bends of each undirected one; the number of all of them where there is no second one."""
+        inside = np.flatnonzero(self.bend.ravel() >= 0)
+        items = self.bend.ravel()[inside]
+        once, first = np.unique(items, return_index=True)
+        found = np.full((2, len(once)), 64 * self.cells)
+        found[0] = inside[first]
+        second = np.delete(np.arange(len(inside)), first)
+        found[1, items[second]] = inside[second]
+        return found
+
     def by_bend(self, of_bends: Floats) -> Floats:
-        """Return values of directed bends summed over both directions of each."""
-        inside = self.bend >= 0
-        return np.bincount(self.bend[inside], of_bends[inside], self.bends).astype(np.float64)
+        """Return values of directed bends (along the last axis) summed over both directions of each."""
+        first, second = self._both_ways
+        padded = np.concatenate([of_bends, np.zeros((*of_bends.shape[:-1], 1))], axis=-1)
+        return padded[..., first] + padded[..., second]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, TypeAlias
@@ -72,8 +72,8 @@ class PathModel(LatticeModel):
     area: Area | None = None
     placement: Style = "neighbours"
     without_trip: Share | None = None
-    # Changes of all potentials in each replicate of the noise (`ldptrace.models.replicates`), where they are known.
-    draws: Floats | None = None
+    # Computes `draws`, which takes about as long as half a fit.
+    redraw: Callable[[], Floats | None] = lambda: None
 
     kind: ClassVar[str] = "path"
     questions: ClassVar[tuple[str, ...]] = tuple(ANSWERS)
@@ -90,7 +90,7 @@ class PathModel(LatticeModel):
         observations = observed(estimates)
         fit, prior = fit_paths(estimates, observations, area)
         model = PathModel.of_fit(fit, observations, estimates.plan)
-        model = replace(model, area=area, draws=redrawn(fit, prior, observations))
+        model = replace(model, area=area, redraw=partial(redrawn, fit, prior, observations))
         if not warn_of_misfit(model.matches, cls.kind) and not fit.converged:
             warnings.warn(
                 f"the path model did not converge in {fit.rounds} iterations", FitWarning, stacklevel=2
@@ -110,6 +110,12 @@ class PathModel(LatticeModel):
             plan=plan,
             without_trip=fit.share if fit.share.known else None,
         )
+
+    @cached_property
+    def draws(self) -> Floats | None:
+        """Changes of all potentials in each replicate of the noise (`ldptrace.models.replicates`), where they are
+        known."""
+        return self.redraw()
 
     @cached_property
     def land(self) -> Land | None:
@@ -191,7 +197,7 @@ class PathModel(LatticeModel):
         layout = Layout(cells, moves, len(columns["length"]), districts, len(columns["bend"]))
         matches = tuple(Match(**match) for match in header["matches"])
         area = Area(*(arrays[f"area_{name}"] for name in AREA)) if "area_x" in arrays else None
-        scales = dict(header["scales"]) or None
+        scales, draws = dict(header["scales"]) or None, _restored_draws(arrays, layout.size)
         return PathModel(
             grid,
             **columns,
@@ -201,7 +207,7 @@ class PathModel(LatticeModel):
             area=area,
             placement=style_of(header, "neighbours"),
             without_trip=Share.restored(header["without_trip"]),
-            draws=_restored_draws(arrays, layout.size),
+            redraw=lambda: draws,
         )
 
 

@@ -135,126 +135,179 @@ def backward_pass(step, end, shift, scale, weight, backward):  # type: ignore[no
 
 @kernel(fastmath=True)
 def expected_pass(step, end, shift, scale, weight, forward, backward, first, moves, ends, bends):  # type: ignore[no-untyped-def]
-    """Add up the expected first moves, moves by the cell they arrive at, last cells by group, and bends if their array
-    is not empty."""
+    """Add up the expected first moves and later moves by the cell they arrive at, last cells by group, and bends (of
+    all maps side by side together) if their array is not empty."""
     positions, groups, _, cells = forward.shape
     near = np.empty((8, cells), forward.dtype)
-    for k in range(1, positions):
-        for g in range(groups):
-            last, out = end[g], ends[g]
+    together = np.zeros((len(bends), 8, cells), forward.dtype)
+    for g in range(groups):
+        last, out = end[g], ends[g]
+        for k in range(1, positions):
             for d in range(8):
-                a, b, moved = forward[k, g, d], backward[k, g, d], moves[d]
-                w = like(end, weight[k])
+                a, b = forward[k, g, d], backward[k, g, d]
+                moved = first[d] if k == 1 else moves[d]
+                w = weight[k]
                 for c in range(cells):
                     moved[c] += a[c] * b[c]
                     out[c] += w * a[c] * last[c]
-                if k == 1:
-                    begun = first[d]
-                    for c in range(cells):
-                        begun[c] += a[c] * b[c]
             if len(bends) and k < positions - 1:
-                _fetch(backward[k + 1, g], shift, like(end, 1 / scale[k + 1]), near)
-                for d in range(8):
-                    ahead = near[d]
-                    for b in range(8):
-                        weights, before, bent = step[d, b], forward[k, g, b], bends[d, b]
-                        for c in range(cells):
-                            bent[c] += before[c] * weights[c] * ahead[c]
+                _fetch(backward[k + 1, g], shift, 1 / scale[k + 1], near)
+                _outer(forward[k, g], near, together)
+    _add_folded(step, together, bends)
 
 
 @kernel(fastmath=True)
 def counted_forward_pass(  # type: ignore[no-untyped-def]
-    step, end, shift, forward, scale, sums, at_first, counted_step, at_single, at_end, counted, mean
+    step, end, shift, forward, scale, sums, last, begun, arrived, bent, at_end, counted, by_cell, mean
 ):
-    """Do the same as `forward_pass`, every beginning counted as often as the direction says; `mean[k]` is that of whole
-    paths.
+    """Compute `forward`, every beginning counted as often as the direction says (`counted`), its sums over last moves
+    (`by_cell`; those of `forward` are `last`), and the mean over whole paths with k moves.
 
-    `at_first[d, c]` counts a first move that arrives at c, its first cell included, `counted_step` is the weight of a
-    step times its count, `at_single` that of paths of one cell times theirs.
+    `begun[d, c]` counts a first move that arrives at c, its first cell included, `arrived[d, c]` any later one, and
+    `at_end` last cells; `bent` is the weight of a step times what its bend counts, empty where bends count nothing.
+    Without room for `counted`, beginnings count nothing.
     """
     positions, groups, _, cells = forward.shape
     mixed, more = np.empty(cells, forward.dtype), np.empty(cells, forward.dtype)
-    mean[0] = at_single / sums[0]
-    for k in range(1, positions):
-        total = 0.0
-        factor = like(end, 1 / scale[k])
-        for g in range(groups):
-            last, at_last = end[g], at_end[g]
-            for d in range(8):
+    mean[1:] = 0
+    for g in range(groups):
+        for k in range(1, positions):
+            factor, total = like(forward, 1 / scale[k]), by_cell[k, g]
+            for c in range(cells):
+                total[c] = 0
+            for d in range(8 if len(counted) else 0):
                 out, a = counted[k, g, d], forward[k, g, d]
                 if k == 1:
-                    begun = at_first[d]
+                    count = begun[d]
                     for c in range(cells):
-                        out[c] = a[c] * begun[c]
-                else:
-                    _mix(step[d], counted[k - 1, g], mixed)
-                    _mix(counted_step[d], forward[k - 1, g], more)
+                        out[c] = a[c] * count[c]
+                        total[c] += out[c]
+                    continue
+                _mix(step[d], counted[k - 1, g], mixed)
+                if len(bent):
+                    _mix(bent[d], forward[k - 1, g], more)
                     for c in range(cells):
                         mixed[c] += more[c]
-                    _arrive(mixed, shift[d], factor, out)
-                part = like(end, 0)
+                _arrive(mixed, shift[d], factor, out)
+                count = arrived[d]
                 for c in range(cells):
-                    part += (out[c] + a[c] * at_last[c]) * last[c]
-                total += part
-        mean[k] = total / sums[k]
+                    out[c] += a[c] * count[c]
+                    total[c] += out[c]
+            weight, at_last, whole = end[g], at_end[g], like(forward, 0)
+            for c in range(cells):
+                whole += (total[c] + last[k, g, c] * at_last[c]) * weight[c]
+            mean[k] += whole / sums[k]
 
 
 @kernel(fastmath=True)
 def counted_backward_pass(  # type: ignore[no-untyped-def]
-    step, end, shift, forward, scale, weight, backward, counted, centre, counted_step, at_end,
+    step, end, shift, forward, scale, last, backward, weight, arrived, bent, at_end, counted, by_cell, centre,
     first, moves, ends, bends,
 ):  # fmt: skip
-    """Add up the weighted covariances of the features with the direction, at fixed numbers of moves.
+    """Add up the covariances of first moves, later moves, last cells and bends with directions, one for each way of
+    weighting paths.
 
-    Endings are counted as often as the direction says, less `centre`. Results are as those of `expected_pass`.
+    `backward[i]` has the endings of each way, paths with k moves in all have the weight `weight[i, k]`, and directions
+    and their beginnings are as in the forward pass. Whole paths are counted as often as the direction says, less
+    `centre[i, k]`. What bends themselves count is left out; bends are added up where their array is not empty.
     """
     positions, groups, _, cells = forward.shape
-    plain, near = np.empty((8, cells), forward.dtype), np.empty((8, cells), forward.dtype)
-    more = np.empty((8, cells), forward.dtype)
-    behind, last = np.zeros((groups, 8, cells), forward.dtype), np.empty(cells, forward.dtype)
-    for k in range(positions - 1, 0, -1):
-        w, mean = like(end, weight[k]), like(end, centre[k])
-        for g in range(groups):
-            here = behind[g]
+    here, ahead = np.empty((8, cells), forward.dtype), np.empty((8, cells), forward.dtype)
+    near, plain, more = np.empty_like(here), np.empty_like(here), np.empty_like(here)
+    lasting, together = np.empty(cells, forward.dtype), np.zeros((len(bends), 8, cells), forward.dtype)
+    ways, bending, begun = len(backward), len(bends) > 0, len(counted) > 0
+    for g in range(groups):
+        final, out = end[g], ends[g]
+        here[:] = 0
+        for k in range(positions - 1, 0, -1):
             if k < positions - 1:
-                factor = like(end, 1 / scale[k + 1])
-                _fetch(backward[k + 1, g], shift, factor, plain)
-                _fetch(here, shift, factor, near)
-                if len(bends):
-                    for d in range(8):
-                        beta, gamma = plain[d], near[d]
-                        for b in range(8):
-                            s, t, bent = step[d, b], counted_step[d, b], bends[d, b]
-                            a, e = forward[k, g, b], counted[k, g, b]
-                            for c in range(cells):
-                                bent[c] += (e[c] * s[c] + a[c] * t[c]) * beta[c] + a[c] * s[c] * gamma[c]
+                factor = like(forward, 1 / scale[k + 1])
+                ahead[:] = 0
+                _add(here, ahead)
+                for i in range(ways):
+                    _add_products(arrived[i], backward[i, k + 1, g], ahead)
+                _fetch(ahead, shift, factor, near)
                 _pulled(step, near, here)
-                _pulled(counted_step, plain, more)
-                for b in range(8):
-                    row, other = here[b], more[b]
-                    for c in range(cells):
-                        row[c] += other[c]
-            final, at_last, out = end[g], at_end[g], ends[g]
-            for c in range(cells):
-                last[c] = w * final[c] * (at_last[c] - mean)
+                if bending and not begun:
+                    _outer(forward[k, g], near, together)
+                for i in range(ways):
+                    if len(bent) or (bending and begun):
+                        _fetch(backward[i, k + 1, g], shift, factor, plain)
+                    if bending and begun and i == 0:
+                        _two_outer(forward[k, g], near, counted[i, k, g], plain, together)
+                    elif bending and begun:
+                        _outer(counted[i, k, g], plain, together)
+                    if len(bent):
+                        _pulled(bent[i], plain, more)
+                        _add(more, here)
+            lasting[:] = 0
+            for i in range(ways):
+                w, less = like(forward, weight[i, k]), like(forward, centre[i, k])
+                at_last, some, whole = at_end[i, g], by_cell[i, k, g], last[k, g]
+                for c in range(cells):
+                    each = w * final[c] * (at_last[c] - less)
+                    lasting[c] += each
+                    out[c] += w * final[c] * some[c] + each * whole[c]
+            moved = first if k == 1 else moves
             for d in range(8):
-                gamma, e, a, beta, moved = (
-                    here[d],
-                    counted[k, g, d],
-                    forward[k, g, d],
-                    backward[k, g, d],
-                    moves[d],
-                )
+                gamma = here[d]
                 for c in range(cells):
-                    gamma[c] += last[c]
-                for c in range(cells):
-                    moved[c] += e[c] * beta[c] + a[c] * gamma[c]
-                for c in range(cells):
-                    out[c] += w * final[c] * e[c] + a[c] * last[c]
-                if k == 1:
-                    begun = first[d]
-                    for c in range(cells):
-                        begun[c] += e[c] * beta[c] + a[c] * gamma[c]
+                    gamma[c] += lasting[c]
+            _add_products(forward[k, g], here, moved)
+            for i in range(len(counted)):
+                _add_products(counted[i, k, g], backward[i, k, g], moved)
+    _add_folded(step, together, bends)
+
+
+@kernel(fastmath=True)
+def _add(one, out):  # type: ignore[no-untyped-def]
+    """Add one[d] to out[d]."""
+    for d in range(8):
+        a, total = one[d], out[d]
+        for c in range(len(total)):
+            total[c] += a[c]
+
+
+@kernel(fastmath=True)
+def _add_products(one, other, out):  # type: ignore[no-untyped-def]
+    """Add one[d] * other[d] to out[d]."""
+    for d in range(8):
+        a, b, total = one[d], other[d], out[d]
+        for c in range(len(total)):
+            total[c] += a[c] * b[c]
+
+
+@kernel(fastmath=True)
+def _add_folded(step, together, bends):  # type: ignore[no-untyped-def]
+    """Add to bends those of maps side by side, times the weights of their steps."""
+    for d in range(len(bends)):
+        for b in range(8):
+            weights, total, out = step[d, b], together[d, b], bends[d, b]
+            for first in range(0, len(total), len(out)):
+                for c in range(len(out)):
+                    out[c] += weights[first + c] * total[first + c]
+
+
+@kernel(fastmath=True)
+def _outer(near, far, out):  # type: ignore[no-untyped-def]
+    """Add near[b] * far[d] to out[d, b]."""
+    for d in range(8):
+        ahead = far[d]
+        for b in range(8):
+            behind, total = near[b], out[d, b]
+            for c in range(len(ahead)):
+                total[c] += behind[c] * ahead[c]
+
+
+@kernel(fastmath=True)
+def _two_outer(near, far, others, beyond, out):  # type: ignore[no-untyped-def]
+    """Add near[b] * far[d] + others[b] * beyond[d] to out[d, b]."""
+    for d in range(8):
+        ahead, ahead_too = far[d], beyond[d]
+        for b in range(8):
+            behind, behind_too, total = near[b], others[b], out[d, b]
+            for c in range(len(ahead)):
+                total[c] += behind[c] * ahead[c] + behind_too[c] * ahead_too[c]
 
 
 @kernel(fastmath=True)

@@ -7,14 +7,68 @@ given the district of the first one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from ldptrace.core.arrays import Floats, Ints32
+from ldptrace.core.arrays import Floats, Ints, Ints32
 from ldptrace.core.paths import districts_of
-from ldptrace.models.path.features import Features, turn_classes
-from ldptrace.models.path.graph import MoveGraph
+from ldptrace.models.path.graph import TURN, MoveGraph
 from ldptrace.protocol.lattice import TURNS
+
+# Which turn (column) each pair of directions is.
+_OF_TURN = (TURN.reshape(-1, 1) == np.arange(TURNS)).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Features:
+    """Where each feature of a path is in the vector of all.
+
+    The features are first cells, last cells, moves, bends (direction out of a cell, direction into it, cell) and pairs
+    of the districts of both ends. Without districts there is one pair.
+
+    >>> Features(4, 12).bend, Features(4, 12, 2).size
+    (slice(20, 276, None), 292)
+    """
+
+    cells: int
+    moves: int
+    districts: int = 0
+
+    @cached_property
+    def start(self) -> slice:
+        return slice(0, self.cells)
+
+    @cached_property
+    def end(self) -> slice:
+        return slice(self.cells, 2 * self.cells)
+
+    @cached_property
+    def move(self) -> slice:
+        return slice(2 * self.cells, 2 * self.cells + self.moves)
+
+    @cached_property
+    def bend(self) -> slice:
+        return slice(self.move.stop, self.move.stop + 64 * self.cells)
+
+    @cached_property
+    def pair(self) -> slice:
+        return slice(self.bend.stop, self.bend.stop + max(self.districts, 1) ** 4)
+
+    @cached_property
+    def size(self) -> int:
+        return self.pair.stop
+
+    def items(self, **named: Ints) -> Ints:
+        """Return the item that each feature names, given the items of one or more kinds; -1: none.
+
+        >>> Features(1, 0).items(start=np.array([0]), end=np.array([1]))[:3]
+        array([ 0,  1, -1])
+        """
+        found = np.full(self.size, -1)
+        for kind, items in named.items():
+            found[getattr(self, kind)] = items
+        return found
 
 
 @dataclass(frozen=True)
@@ -31,57 +85,66 @@ class Layout:
     districts: int = 0
     bends: int = 0
 
-    @property
+    @cached_property
     def start(self) -> slice:
         return slice(0, self.cells)
 
-    @property
+    @cached_property
     def end(self) -> slice:
         return slice(self.cells, 2 * self.cells)
 
-    @property
+    @cached_property
     def move(self) -> slice:
         return slice(2 * self.cells, 2 * self.cells + self.moves)
 
-    @property
+    @cached_property
     def turn(self) -> slice:
         return slice(self.move.stop, self.move.stop + TURNS)
 
-    @property
+    @cached_property
     def length(self) -> slice:
         return slice(self.turn.stop, self.turn.stop + self.lengths)
 
-    @property
+    @cached_property
     def pair(self) -> slice:
         return slice(self.length.stop, self.length.stop + self.districts**4)
 
-    @property
+    @cached_property
     def bend(self) -> slice:
         return slice(self.pair.stop, self.pair.stop + self.bends)
 
-    @property
+    @cached_property
     def size(self) -> int:
         return self.bend.stop
 
-    def along(self, graph: MoveGraph, potentials: Floats) -> Features:
-        """Return what each feature of a path adds to the sum of its potentials, lengths apart."""
-        bends = potentials[self.turn][turn_classes()][:, :, None] + np.zeros((8, 8, graph.cells))
-        if self.bends:
-            bends += np.where(graph.bend >= 0, potentials[self.bend][graph.bend], 0.0)
-        pairs = np.zeros((1, 1))
-        if self.districts:
-            pairs = potentials[self.pair].reshape(self.districts**2, -1)
-        return Features(potentials[self.start], potentials[self.end], potentials[self.move], bends, pairs)
+    @cached_property
+    def features(self) -> Features:
+        """Where the features of a path are that these potentials belong to."""
+        return Features(self.cells, self.moves, self.districts)
 
-    def gathered(self, graph: MoveGraph, features: Features) -> Floats:
-        """Return the transpose of `along`: zero for lengths."""
-        found = np.zeros(self.size)
-        found[self.start], found[self.end], found[self.move] = features.start, features.end, features.moves
-        found[self.turn] = features.turns()
-        if self.districts:
-            found[self.pair] = features.pairs.ravel()
+    def along(self, graph: MoveGraph, potentials: Floats) -> Floats:
+        """Return what each feature of a path adds to the sum of its potentials, lengths apart."""
+        features = self.features
+        found = np.zeros(features.size)
+        found[: features.move.stop] = potentials[: self.move.stop]
+        bends = found[features.bend].reshape(8, 8, -1)
+        bends += potentials[self.turn][TURN][:, :, None]
         if self.bends:
-            found[self.bend] = graph.by_bend(features.bends)
+            bends += np.append(potentials[self.bend], 0.0)[graph.bend]
+        if self.districts:
+            found[features.pair] = potentials[self.pair]
+        return found
+
+    def gathered(self, graph: MoveGraph, along: Floats) -> Floats:
+        """Return the transpose of `along`, for values of all features or for rows of them: zero for lengths."""
+        features, found = self.features, np.zeros((*along.shape[:-1], self.size))
+        found[..., : self.move.stop] = along[..., : features.move.stop]
+        bends = along[..., features.bend]
+        found[..., self.turn] = bends.reshape(*along.shape[:-1], 64, -1).sum(axis=-1) @ _OF_TURN
+        if self.bends:
+            found[..., self.bend] = graph.by_bend(bends)
+        if self.districts:
+            found[..., self.pair] = along[..., features.pair]
         return found
 
     def district(self, n: int) -> Ints32:
@@ -107,17 +170,21 @@ class Weights:
         """Return the base measure (an equal chance of all moves out of a cell) times the exponentials of the
         potentials.
         """
-        x = layout.along(graph, potentials)
-        district = layout.district(graph.grid.n)
-        out = np.maximum(graph.by_source(graph.open_moves), 1.0)
-        move = graph.leaving(graph.open_moves * np.exp(shifted(x.moves)) / out[graph.source])
-        step = np.exp(shifted(x.bends)) * move[:, None]
-        start = np.where(
-            district == np.arange(len(x.pairs))[:, None],
-            graph.open_cells * np.exp(shifted(x.start)),
-            0.0,
+        x, features, district = (
+            layout.along(graph, potentials),
+            layout.features,
+            layout.district(graph.grid.n),
         )
-        end = graph.open_cells * np.exp(shifted(x.end) + shifted(x.pairs)[:, district])
+        starts, ends, moves, bends, pairs = (
+            shifted(x[part])
+            for part in (features.start, features.end, features.move, features.bend, features.pair)
+        )
+        out = np.maximum(graph.by_source(graph.open_moves), 1.0)
+        move = graph.leaving(graph.open_moves * np.exp(moves) / out[graph.source])
+        step = np.exp(bends).reshape(8, 8, -1) * move[:, None]
+        places = np.arange(district.max() + 1)
+        start = np.where(district == places[:, None], graph.open_cells * np.exp(starts), 0.0)
+        end = graph.open_cells * np.exp(ends + pairs.reshape(len(places), -1)[:, district])
         return Weights(start, end, move, step)
 
 

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -84,8 +84,8 @@ class RouteModel(MobilityModel):
     # How the first broad library, drawn before any answer was looked at, matches them with its public weights.
     map_alone: tuple[Match, ...] = ()
     without_trip: Share | None = None
-    # Changes of the logarithm of each weight in each replicate of the noise, in steps of 1 / `FINE`.
-    draws: NDArray[np.int8] | None = None
+    # Computes `draws`.
+    redraw: Callable[[], NDArray[np.int8] | None] = lambda: None
     # How much of the bounds has streets, and which cells have none; and the share of all trips that pass such cells.
     coverage: Coverage | None = None
     elsewhere: float = 0.0
@@ -96,6 +96,12 @@ class RouteModel(MobilityModel):
 
     kind: ClassVar[str] = "route"
     questions: ClassVar[tuple[str, ...]] = tuple(ANSWERS)
+
+    @cached_property
+    def draws(self) -> NDArray[np.int8] | None:
+        """Changes of the logarithm of each weight in each replicate of the noise, in steps of 1 / `FINE`; None: not
+        known."""
+        return self.redraw()
 
     @classmethod
     def fit(
@@ -133,7 +139,11 @@ class RouteModel(MobilityModel):
         model = RouteModel.of_fitted(fitted, split.others, estimates.plan, alone)
         felt = None if roads is None or roads.seconds is not None else felt_lengths(roads)
         model = replace(
-            model, draws=fitted.replicates(split.others), coverage=coverage, felt=felt, drivers=drivers
+            model,
+            redraw=partial(fitted.replicates, split.others),
+            coverage=coverage,
+            felt=felt,
+            drivers=drivers,
         )
         if free is not None:
             model = model.leaving(free, fitted, split)
@@ -396,9 +406,10 @@ class RouteModel(MobilityModel):
             raise ValueError("what the map alone gives must be about the same questions")
         scales = dict(header["scales"]) or None
         absent = Share.restored(header["without_trip"])
+        draws = files.draws_restored(arrays, len(routes))
         return RouteModel(
             *(grid, routes, strides, matches, on_streets, scales, share, paths, plan, alone, absent),
-            *(files.draws_restored(arrays, len(routes)), coverage, elsewhere),
+            *(lambda: draws, coverage, elsewhere),
             felt=files.felt_restored(arrays, routes.roads.edges),
             drivers=Drivers.restored(header.get("drivers")),
         )
