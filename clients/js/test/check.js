@@ -5,7 +5,7 @@ import { canonical } from "../src/canonical.js";
 import { moveItem, occasionAmong } from "../src/grid.js";
 import { question } from "../src/questions.js";
 import { randomizer } from "../src/randomizers.js";
-import { eligible } from "../src/standing.js";
+import { eligible, shown } from "../src/standing.js";
 import * as ldptrace from "../index.js";
 
 export const FILES = [
@@ -307,6 +307,7 @@ export async function deviceFailures(vectors) {
   expect("fresh draws differ", new Set(draws).size === draws.length);
   const clock = ldptrace.localSeconds(1.7e9);
   expect("the local clock", new Date(1.7e12).getHours() === Math.floor(clock / 3600) % 24);
+  expect("a broken clock shows the time before the start", [NaN, Infinity, -1e13, "7", null].every((now) => shown(now, { start: 7 }) === 6));
   const broken = { get 0() { throw new Error("no such thing"); } };
   const odd = [null, undefined, 7, {}, "xy", [null], [undefined, {}, "xy", 5], [broken], [[null, undefined, null]]];
   odd.push([[10n ** 400n, -(10n ** 400n)]], [["1", true, "noon"]], [[Symbol("x"), broken]], [[NaN, Infinity, -Infinity]]);

@@ -96,8 +96,11 @@ export async function shuffledFailures(vectors) {
 export async function directFailures(vectors) {
   const failed = [];
   const expect = (name, truth) => truth || failed.push(name);
-  const answers = [[302], [409, "wrong-window"], [409], [503, "duplicate"], [409, "duplicate"]];
+  const answers = [[302], [400, "malformed"], [409, "wrong-window"], [409], [503, "duplicate"], [409, "duplicate"]];
+  const asking = globalThis.fetch;
+  const options = [];
   const asked = await taker(answers, async (address) => {
+    globalThis.fetch = (place, given) => (options.push(given), asking(place, given));
     const ledger = new ldptrace.Ledger(memory());
     const reporter = new ldptrace.Reporter(await ldptrace.readPlan(vectors.plans[0].document), { ledger });
     const report = await reporter.report([]);
@@ -108,7 +111,8 @@ export async function directFailures(vectors) {
     }
     expect("counted before", (await reporter.send(report, { url: address })).arrived);
     expect("answered", (await problemOf(() => reporter.report([]))) === "plan-answered");
-  });
+  }).finally(() => (globalThis.fetch = asking));
+  expect("nothing tells who asks", options.length > 0 && options.every((one) => one.credentials === "omit" && one.referrerPolicy === "no-referrer" && one.cache === "no-store"));
   expect("nobody else is asked", asked.length === answers.length && asked.every(({ method, path }) => method === "POST" && path === "/reports"));
   return failed;
 }
