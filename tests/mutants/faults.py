@@ -312,7 +312,7 @@ LOCAL_DATA = [
 ]  # fmt: skip
 
 SEEDS = [
-    Fault("simulation: all blocks draw the same stream", "src/ldptrace/simulation/collect.py", "trips, child(self.source, number), self.mode)", "trips, child(self.source, 0), self.mode)", "tests/simulation/test_collect.py"),
+    Fault("simulation: all blocks draw the same stream", "src/ldptrace/simulation/collect.py", "round_, rng = self.plan.rounds[self.round], child(self.source, number)", "round_, rng = self.plan.rounds[self.round], child(self.source, 0)", "tests/simulation/test_collect.py"),
     Fault("simulation: all children of a source are one", "src/ldptrace/core/parallel.py", "(*seed.spawn_key, number)", "(*seed.spawn_key, 0)", "tests/simulation/test_collect.py"),
     Fault("simulation: a hidden seed of 16 bits", "src/ldptrace/simulation/streams.py", "secrets.randbits(256)", "secrets.randbits(16)", "tests/simulation/test_streams.py"),
     Fault("release: devices and sampling share a stream", "src/ldptrace/simulation/streams.py", "return Streams(_stream(hidden), np.random.default_rng(sample_seed), sample_seed, seeded=False)", "return Streams(np.random.default_rng(sample_seed), np.random.default_rng(sample_seed), sample_seed, seeded=False)", "tests/methods/test_methods.py"),
