@@ -33,9 +33,8 @@ def districts_in(observations: Iterable[Observation]) -> int:
     return round(found[0] ** 0.25) if found else 0
 
 
-def pair_components(districts: int, reach: float = REACH) -> tuple[PriorComponent, ...]:
-    """Return the components of the prior for the pairs of `districts` x `districts` districts. Districts are alike
-    over the part `reach` of the side of the map.
+def pair_components(districts: int) -> tuple[PriorComponent, ...]:
+    """Return the components of the prior for the pairs of `districts` x `districts` districts.
 
     >>> [(part.name, part.basis.shape) for part in pair_components(2)]
     [('pairs, smooth', (16, 15)), ('pairs, both ways', (16, 10)), ('pairs', (16, 16))]
@@ -45,16 +44,16 @@ def pair_components(districts: int, reach: float = REACH) -> tuple[PriorComponen
     both = np.minimum(begin, end) * places + np.maximum(begin, end)
     each, number = np.unique(both, return_inverse=True)
     return (
-        PriorComponent("pairs, smooth", _smooth(districts, reach), FIRST, FAR),
+        PriorComponent("pairs, smooth", _smooth(districts), FIRST, FAR),
         PriorComponent("pairs, both ways", _indicator(number, len(each)), FIRST, FAR),
         PriorComponent("pairs", _indicator(np.arange(places**2), places**2), FIRST, FAR),
     )
 
 
-def _smooth(districts: int, reach: float) -> Any:
+def _smooth(districts: int) -> Any:
     """Return patterns that change little from a pair of districts to the pairs beside it, the largest ones first."""
     i, j = np.divmod(np.arange(districts**2), districts)
-    near = smooth(i, j, max(reach * districts, 1.0))
+    near = smooth(i, j, max(REACH * districts, 1.0))
     patterns = np.kron(near, near)
     sizes = (patterns**2).sum(axis=0)
     large = np.argsort(-sizes, kind="stable")[:MOST]

@@ -200,6 +200,18 @@ def test_answers_without_noise_give_the_model_back(rng: np.random.Generator) -> 
     assert model.layout == truth.layout
 
 
+@pytest.mark.slow
+def test_a_few_very_long_trips_keep_their_lengths() -> None:
+    """Lengths above 13 are one answer, which is far above those before."""
+    rng = np.random.default_rng(7)
+    usual, long = random_paths(5000, GRID, rng), random_paths(1500, GRID, rng, 50)
+    long = long.take(rng.random(len(long)) < 0.95**long.sizes)
+    paths = CellPaths.concat([usual.take(usual.sizes > 0), long.take(long.sizes > 12)])
+    drawn = PathModel.fit(estimates(paths, 5.0, rng)).sample_paths(50_000, rng)
+    assert (drawn.sizes > 13).mean() > (paths.sizes > 13).mean() / 2
+    assert drawn.sizes[drawn.sizes > 13].mean() > 16
+
+
 def test_pairs_and_bends_are_in_the_file(
     walkers: CellPaths, rng: np.random.Generator, tmp_path: Path
 ) -> None:

@@ -4,7 +4,15 @@ import numpy as np
 
 from ldptrace.core.paths import districts_of
 from ldptrace.models.path.graph import MoveGraph
-from ldptrace.models.path.potentials import Features, Layout, Weights, base_length, shifted
+from ldptrace.models.path.potentials import (
+    LONGEST,
+    Features,
+    Layout,
+    Weights,
+    base_length,
+    shifted,
+    with_tail,
+)
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import TURNS
 
@@ -64,3 +72,20 @@ def test_lengths_fall_off_with_the_size_of_the_grid() -> None:
     chance = np.exp(base_length(6, 200))
     mean = (chance * np.arange(200)).sum() / chance.sum()
     assert 0.5 * 6 < mean < 0.8 * 6
+
+
+def test_the_last_length_is_divided_among_longer_paths() -> None:
+    """Lengths that become rarer at one rate are known from the first of them; how many are long does not change."""
+    law = 0.1 * 0.9 ** np.arange(1000)
+    capped = np.append(law[:19], law[19:].sum())
+    found = with_tail(capped)
+    np.testing.assert_allclose(found.sum(), 1)
+    np.testing.assert_allclose(found[19:].sum(), capped[19])
+    np.testing.assert_allclose(found[:40], law[:40], rtol=0.1)
+    assert len(found) <= LONGEST * len(capped)
+
+
+def test_lengths_stay_where_hardly_any_path_is_longer() -> None:
+    for length in ([1.0], [0.3, 0.7 - 1e-4, 1e-4], [0.5, 0.5, 0.0]):
+        assert np.array_equal(with_tail(np.array(length)), length)
+    assert np.isfinite(with_tail(np.array([0.0, 0.0, 1.0]))).all()

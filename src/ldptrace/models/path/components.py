@@ -85,7 +85,7 @@ def _pair_components(layout: Layout) -> tuple[PriorComponent, ...]:
     if not k:
         return ()
     i, j = (np.abs(np.subtract.outer(place, place)).ravel() for place in np.divmod(np.arange(k * k), k))
-    parts = pair_components(k, 1 / 3)
+    parts = pair_components(k)
     parts = (replace(parts[0], name="pairs, distance", basis=_indicator(i * k + j, k * k)), *parts)
     return tuple(
         replace(

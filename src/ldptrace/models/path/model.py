@@ -25,7 +25,7 @@ from ldptrace.models.path.answers import ANSWERS
 from ldptrace.models.path.components import components
 from ldptrace.models.path.flow import Flow
 from ldptrace.models.path.graph import MoveGraph
-from ldptrace.models.path.potentials import Layout, base_length
+from ldptrace.models.path.potentials import Layout, base_length, with_tail
 from ldptrace.models.path.sampler import PathSampler
 from ldptrace.models.prior import Prior
 from ldptrace.models.replicates import path_ratios, redrawn
@@ -143,7 +143,8 @@ class PathModel(LatticeModel):
 
     @cached_property
     def _sampler(self) -> PathSampler:
-        return PathSampler.prepare(Flow.at(_graph(self.grid, self.area), self.layout, self.potentials))
+        drawn = replace(self, length=with_tail(self.length))
+        return PathSampler.prepare(Flow.at(_graph(self.grid, self.area), drawn.layout, drawn.potentials))
 
     def walks(self, count: int, sources: Sequence[np.random.Generator]) -> CellPaths:
         """Draw independent paths, exactly by the probabilities of the model."""

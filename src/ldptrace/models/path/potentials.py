@@ -16,6 +16,9 @@ from ldptrace.core.paths import districts_of
 from ldptrace.models.path.graph import TURN, MoveGraph
 from ldptrace.protocol.lattice import TURNS
 
+# The rate of long paths is that of this part of the lengths before the last. The longest path that is drawn, in
+# multiples of the last length, and how rare a length may be.
+TAIL, LONGEST, SELDOM = 4, 3, 1e-3
 # Which turn (column) each pair of directions is.
 _OF_TURN = (TURN.reshape(-1, 1) == np.arange(TURNS)).astype(np.float64)
 
@@ -196,3 +199,19 @@ def base_length(n: int, lengths: int) -> Floats:
 def shifted(values: Floats) -> Floats:
     """Remove a common factor, which changes nothing, so that exponentials stay in range."""
     return values - values.max()
+
+
+def with_tail(length: Floats) -> Floats:
+    """Divide the probability of the last length, which counts all longer paths too, among these. They become rarer with
+    each cell at the rate of the lengths before the last.
+
+    >>> with_tail(np.array([0.5, 0.3, 0.1, 0.1]))[3:7].round(3).tolist()
+    [0.05, 0.025, 0.013, 0.006]
+    """
+    last, before = length[-1], length[:-1][-max(len(length) // TAIL, 1) :]
+    if last < SELDOM or not len(before):
+        return length
+    rate = (last / (last + before.sum())) ** (1 / len(before))
+    longer = rate ** np.arange((LONGEST - 1) * len(length) + 1)
+    longer = longer[last * longer > SELDOM]
+    return np.concatenate([length[:-1], last * longer / longer.sum()])
