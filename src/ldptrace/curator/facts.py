@@ -436,9 +436,8 @@ class Facts(Asked, Common, Shuffling):
             from ldptrace.curator.planning import map_districts
 
             districts = map_districts(self.users, self.budget, n)
-            return (
-                MAP_SHARES | ({"pairs": PAIRS_ON_MAP / (1 - PAIRS_ON_MAP)} if districts else {})
-            ), districts
+            asked_pairs = PAIRS_ON_MAP[districts] if districts else 0.0
+            return MAP_SHARES | ({"pairs": asked_pairs / (1 - asked_pairs)} if districts else {}), districts
         from ldptrace.curator.asking import asked
 
         found = asked(self.users, self.budget, n)

@@ -43,8 +43,9 @@ WORSE = 0.005
 # With a street map, routes say what happens within cells, and finer ones tell more of where trips begin and end: at
 # least this grid, from where its predicted noise is below a bound (docs/lab/streets.md).
 MAP_GRID, MAP_NOISE = 16, 0.385
-# With a street map, pairs of districts are asked where the standard error of a pair is at most this part of the mean of
-# all pairs: per side this many districts, the first that can be learned, or none (docs/lab/streets.md).
+# With a street map, pairs of districts are asked where the standard error of a pair, if few are asked, is at most this
+# part of the mean of all pairs: per side this many districts, the first that can be learned, or none
+# (docs/lab/streets.md).
 MAP_DISTRICTS, LEARNABLE = (6, 4), 0.9
 # The best m is flat: the largest one that costs no more than this, because it cuts fewer long trips.
 FLAT = 1.03
@@ -118,7 +119,7 @@ def map_districts(users: int, epsilon: float | Fraction, n: int) -> int:
     >>> [map_districts(300_000, epsilon, 6) for epsilon in (1, 2, 5)], map_districts(20_000, 5, 6)
     ([0, 4, 6], 4)
     """
-    ratio, members = ratio_at_most(epsilon_fraction(epsilon)), users * PAIRS_ON_MAP
+    ratio, members = ratio_at_most(epsilon_fraction(epsilon)), users * min(PAIRS_ON_MAP.values())
     # On fine grids more pairs would take the fit too long.
     for districts in MAP_DISTRICTS if n < MAP_GRID else MAP_DISTRICTS[1:]:
         domain = districts**4

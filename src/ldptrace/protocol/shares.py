@@ -51,8 +51,9 @@ MAP_SHARES = {
     "links": 0.14,
     "turns": 0.01,
 }
-# Share of the users who are asked for pairs of districts where the curator has a street map and pairs can be learned.
-PAIRS_ON_MAP = 0.4
+# Share of the users who are asked for pairs of districts where the curator has a street map and pairs can be learned:
+# by districts per side.
+PAIRS_ON_MAP = {4: 0.4, 6: 0.6}
 # Where questions about time are asked, five in 64 of the users of every other question answer one of them instead, but
 # of `length`, which few are asked and whose error would show it: shares of these (benchmarks/time.py). Whole parts, so
 # that the others keep exactly the proportions they have without.

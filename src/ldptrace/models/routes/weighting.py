@@ -27,8 +27,8 @@ from ldptrace.models.routes.strides import STRIDES
 from ldptrace.protocol.grid import Grid
 
 # Components of the path model that routes do without: places of ends and passage say the same, and chance decided which
-# of them explained the answers.
-OMITTED = ("popularity", "popularity, smooth", "terminals")
+# of them explained the answers. Routes know how many cells long trips have.
+OMITTED = ("popularity", "popularity, smooth", "terminals", "length, last")
 # How large components of the path model are before any answer, and how far that may be off: streets and their costs say
 # much already of what those have to find out.
 MODEST, FAR = 4e-4, 4.0
