@@ -75,7 +75,9 @@ def test_both_shares_are_told_apart(half: tuple[RouteModel, Estimates, Trajector
     assert model.coverage.line in text
     assert f"Trips through cells without streets, by the path model: {model.elsewhere:.0%}." in text
     assert "Trips off the streets, by the path model: 25% of the others." in text
-    assert "Where there are streets: the answers do not show that the reports add anything to the map." in text
+    assert (
+        "Where there are streets: the answers do not show that the reports add anything to the map." in text
+    )
     assert model.street_lines[0] in model.remarks
     header, arrays = model.contents()
     loaded = RouteModel.restored(GRID, None, header, arrays)
