@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ldptrace.core.drawing import Points, Ways, day_of
 from ldptrace.core.reading import Reading
 from ldptrace.core.running import Mode, UnitName
-from ldptrace.curator.facts import SINGLE, Asked, Common, Facts, Shuffling
+from ldptrace.curator.facts import SINGLE, Asked, Common, Facts
 from ldptrace.errors import InputError
 from ldptrace.options import option, options_in, settle
 from ldptrace.protocol.exact import epsilon_fraction
@@ -35,7 +35,7 @@ def _methods() -> list[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class Settings(Common, Shuffling):
+class Settings(Common):
     """All settings of a synthesis. They are checked before any data is read.
 
     `options` are values of options of the method, and become its record. `grid="auto"` means 6 x 6 cells for the
@@ -175,7 +175,6 @@ class Settings(Common, Shuffling):
             asked["mean_trip"] = mean_trip if asked["mean_trip"] is None else asked["mean_trip"]
         common = {entry.name: getattr(self, entry.name) for entry in fields(Common)}
         has_map = self.ways.roads is not None or self.ways.routes is not None
-        common |= {entry.name: getattr(self, entry.name) for entry in fields(Shuffling)}
         return Facts(
             users, self.epsilon, bounds, crs, method=self.recipe.name, for_map=has_map, **asked, **common
         ).simulated()

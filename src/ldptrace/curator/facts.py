@@ -113,6 +113,17 @@ class Common:
         help="Number of cells per side of the grid; auto chooses the number.",
         parse=_cells,
     )
+    shuffled: bool = option(
+        False,
+        help="Make a shuffled plan: reports go through an independent shuffler, which mixes them. --epsilon is then "
+        "what an answer costs if shuffler and curator do not work together (central epsilon).",
+    )
+    delta: float | str | Fraction | None = option(
+        None,
+        metavar="D",
+        help="In a shuffled plan, the delta of one answer; by default 1e-8, at most 1e-6.",
+        parse=checked_delta,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,25 +149,8 @@ class Asked:
     cap: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Shuffling:
-    """Whether reports go through a shuffler: facts of a plan, and settings of a simulation."""
-
-    shuffled: bool = option(
-        False,
-        help="Make a shuffled plan: reports go through an independent shuffler, which mixes them. --epsilon is then "
-        "what an answer costs if shuffler and curator do not work together (central epsilon).",
-    )
-    delta: float | str | Fraction | None = option(
-        None,
-        metavar="D",
-        help="In a shuffled plan, the delta of one answer; by default 1e-8, at most 1e-6.",
-        parse=checked_delta,
-    )
-
-
 @dataclass(frozen=True)
-class Facts(Asked, Common, Shuffling):
+class Facts(Asked, Common):
     """What is known before anybody is asked.
 
     Commands, Python functions, the HTTP interface and the operator's page make the plan of a collection from it.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ldptrace.core.drawing import Streets
-from ldptrace.curator.facts import SINGLE, Common, Shuffling
+from ldptrace.curator.facts import SINGLE, Common
 from ldptrace.errors import InputError
 from ldptrace.options import NoOptions, chosen, option, settle
 from ldptrace.plugins import STREAMS, StreamMethod, find, installed, load
@@ -73,7 +73,7 @@ def method_names() -> list[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class Settings(Common, Shuffling, Streets):
+class Settings(Common, Streets):
     """The settings of a stream. With a `seed`, an experiment can be repeated; without it, random numbers come from the
     operating system. `options` are values of the options of a `method` of another package, and become its record.
     """

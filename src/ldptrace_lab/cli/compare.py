@@ -13,7 +13,7 @@ import typer
 
 from ldptrace.cli.common import counted, note, wide_console
 from ldptrace.cli.reading import read_input, with_reading
-from ldptrace.curator.facts import Common, Shuffling
+from ldptrace.curator.facts import Common
 from ldptrace.errors import InputError
 from ldptrace.options import option, settle
 from ldptrace.protocol.shuffled import DELTA
@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(Common, Shuffling):
+class Settings(Common):
     """What all runs of a comparison have in common."""
 
     roads: Path | None = option(
