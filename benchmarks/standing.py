@@ -34,7 +34,7 @@ from ldptrace.server.registry import find
 from ldptrace.server.standing_fleet import Rhythm, StandingOutcome, run_standing_fleet
 from ldptrace.server.storage import Database, open_database
 from ldptrace.server.tallies import counts_of
-from ldptrace.server.terms import Numbers, Terms
+from ldptrace.server.terms import Terms
 from ldptrace.server.views import releases_of
 from ldptrace.web.clock import TrialClock
 
@@ -149,7 +149,7 @@ def faults_of(database: Database, outcome: StandingOutcome, lifetime: float) -> 
     with database.reading() as session:
         found = counts_of(session, NAME)
         released = {one["round"] - 1: one["state"] for one in releases_of(session, NAME)}
-        least = find(session, NAME).min_reports
+        least = find(session, NAME).terms.min_reports
     counted = {entry.window: entry.reports for entry in found}
     faults = []
     if counted != dict(outcome.windows):
@@ -174,7 +174,7 @@ def is_over(database: Database) -> bool:
     """Whether every window is closed, and released if it has enough reports."""
     with database.reading() as session:
         done = {one["round"] - 1 for one in releases_of(session, NAME) if one["state"] == "done"}
-        least = find(session, NAME).min_reports
+        least = find(session, NAME).terms.min_reports
         return all(
             entry.state == "closed" and (entry.reports < least or entry.number in done)
             for entry in counts_of(session, NAME)
@@ -193,7 +193,7 @@ def run(
     database: Database, arguments: list[str], options: argparse.Namespace, crashing: Postgres | None
 ) -> list[str]:
     plan = Facts(options.users, "1", (0.0, 0.0, 20_000.0, 20_000.0), grid=6, every=WEEK, lifetime=5).plan()
-    campaigns.create(database, NAME, plan, Terms(numbers=Numbers(options.users // 20)), actor="benchmark")
+    campaigns.create(database, NAME, plan, Terms(min_reports=options.users // 20), actor="benchmark")
     campaigns.open_round(database, NAME, actor="benchmark")
     text = f"2027-03-01,{WEEK / options.week_seconds},{time.time()}"
     clock = TrialClock.of(text)

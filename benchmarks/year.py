@@ -28,7 +28,7 @@ from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.fleet import city_trips, points_of
 from ldptrace.server.registry import audit_log, find
 from ldptrace.server.storage import Database, open_database
-from ldptrace.server.terms import Numbers, Terms
+from ldptrace.server.terms import Terms
 
 WEEK = 7 * 86_400
 NAME = "year"
@@ -98,7 +98,7 @@ def sizes(database: Database, folder: Path, found: list[Reporter]) -> dict[str, 
 def run(folder: Path, users: int, windows: int) -> list[str]:
     database = open_database(folder)
     plan = Facts(users, "1", (0.0, 0.0, 20_000.0, 20_000.0), grid=4, every=WEEK, lifetime=windows).plan()
-    campaigns.create(database, NAME, plan, Terms(numbers=Numbers(users // 2)), actor="benchmark")
+    campaigns.create(database, NAME, plan, Terms(min_reports=users // 2), actor="benchmark")
     plan = campaigns.open_round(database, NAME, actor="benchmark").plan
     assert plan.standing is not None
     trips = city_trips(100, 1)(plan)

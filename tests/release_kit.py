@@ -6,20 +6,23 @@ from typing import Any
 
 from ldptrace.protocol.words import promise
 from ldptrace.server.registry import Campaign
-from ldptrace.server.terms import About, Schedule
+from ldptrace.server.terms import Terms
 from server_kit import SINGLE
 
 CAMPAIGN = Campaign(
     "trips",
-    About("Trips <in> town", "The town", "trips@town.example"),
+    Terms(
+        "Trips <in> town",
+        "The town",
+        "trips@town.example",
+        until=1_803_945_600,
+        min_reports=5,
+        max_reports=100,
+    ),
     "published",
     1,
     SINGLE,
-    5,
-    100,
     False,
-    None,
-    Schedule(None, 1_803_945_600),
 )
 
 

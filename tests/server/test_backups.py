@@ -42,7 +42,7 @@ def test_reports_that_the_backup_holds_are_known(database: Database, tmp_path: P
     campaigns.close_round(database, "trips", actor="test")
     campaigns.delete(database, "trips", actor="test")
     restored = backups.restore(database, file, actor="test")
-    assert (restored.state, restored.about.organiser, restored.schedule.until) == (
+    assert (restored.state, restored.terms.organiser, restored.terms.until) == (
         "open",
         "The town",
         2_000_000_000,

@@ -24,7 +24,7 @@ def test_campaigns_are_found_by_name(database: Database) -> None:
     with database.writing() as session:
         assert [one.name for one in all_campaigns(session)] == ["a", "b"]
         found = find(session, "a", lock=True)
-        assert (found.about.title, found.schedule.until) == ("A", 99)
+        assert (found.terms.title, found.terms.until) == ("A", 99)
         assert plans_of(session, "a") == {found.plan.id: found.plan}
         for name in ("a", "nobody", "a\0"):
             with pytest.raises(Refused) as refused:

@@ -56,7 +56,7 @@ def test_a_campaign_that_ends_is_closed_when_its_windows_are_over(database: Data
     counter = Counter(database, lambda: now)
     codes(counter, "trips", telling_report(1, plan, 4))
     refused(ServerProblem.WRONG_STATE, campaigns.close_round, database, "trips", actor="test")
-    assert standing.close(database, "trips", actor="test", now=now).schedule.until == now
+    assert standing.close(database, "trips", actor="test", now=now).terms.until == now
     # Window 5 begins at this very moment: it is not begun any more.
     assert codes(counter, "trips", telling_report(2, plan, 5)) == [[WRONG_WINDOW]]
     for now, state in ((16 * WEEK + DAY - 1, "open"), (16 * WEEK + DAY, "closed")):

@@ -56,10 +56,10 @@ def create(
     else:
         chosen = decoded(Facts, {"for_map": roads is not None} | facts).campaign_plan()
     network = {} if roads is None else _network_files(roads)
-    notice = terms.about.notice
+    notice = terms.notice
     if notice and not notice.startswith(("https://", "http://")):
         notice = Path(notice).read_text(encoding="utf-8").strip()
-    terms = replace(terms, about=replace(terms.about, notice=notice))
+    terms = replace(terms, notice=notice)
     campaigns.check_new(name, chosen, terms)
     store = database_of(data, database, new=True)
     made = campaigns.create(store, name, chosen, terms, actor=actor())

@@ -40,8 +40,7 @@ def create(database: Database, name: str, plan: Plan, terms: Terms | None = None
     with database.writing() as session:
         if session.row("SELECT 1 FROM campaigns WHERE name = ?", name):
             raise Refused(ServerProblem.CAMPAIGN_EXISTS, f"there is a campaign {name} already")
-        stated = {**vars(terms.about), **vars(terms.numbers), **vars(terms.schedule)}
-        stated["title"] = terms.about.title or name
+        stated = vars(terms) | {"title": terms.title or name}
         session.insert("campaigns", name=name, state="draft", round=0, plan=plan.id, admission=0, **stated)
         keep_plan(session, name, plan, 0)
         if key is not None:
@@ -56,7 +55,7 @@ def check_new(name: str, plan: Plan, terms: Terms) -> None:
         raise InputError(
             f"a campaign is named with up to 64 small letters, digits and hyphens, got {name[:80]!r}"
         )
-    opens, until = terms.schedule.opens, terms.schedule.until
+    opens, until = terms.opens, terms.until
     if opens is not None and until is not None and until <= opens:
         raise InputError("a campaign closes after it opens")
     if not plan.is_private or plan.method == UNPADDED:
@@ -65,7 +64,7 @@ def check_new(name: str, plan: Plan, terms: Terms) -> None:
         raise InputError(
             "a shuffled plan gets its key when its campaign is made: give a plan without a campaign"
         )
-    if plan.shuffled is not None and plan.standing is None and terms.schedule.until is not None:
+    if plan.shuffled is not None and plan.standing is None and terms.until is not None:
         raise InputError("the plan of a shuffled campaign says until when devices answer: give no other time")
     if plan.extends is not None:
         raise InputError("a campaign begins with the first plan of its chain, this plan extends another one")

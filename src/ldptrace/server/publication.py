@@ -102,7 +102,7 @@ def write_release(
     each = trips_per_person(estimates, without=None if share is None else (share.value, share.std_error))
     card: dict[str, Any] = {
         "campaign": campaign.name,
-        "title": campaign.about.title,
+        "title": campaign.terms.title,
         "reports": reports,
         "trips": drawn,
         "people": [
@@ -124,7 +124,7 @@ def write_release(
     tell("write the profile and the documents", 94)
     card["notes"] += _profile(campaign, release, public, each, out)
     _text(out / FIT, json.dumps(card, indent=1))
-    about = campaign.about
+    about = campaign.terms
     operator = Operator(about.organiser or None, product=about.title or campaign.name, url=material.address)
     write_statement(replace(Promise.of_plan(plan), users=reports), out, operator, out / "synthetic.parquet")
     tell("write the page", 96)
@@ -199,7 +199,7 @@ def _profile(
     except InputError as error:
         notes = [f"The profile is without streets: {error}."]
         profile = Profile.of(sample, each=each)
-    title = f"How people move: {campaign.about.title or campaign.name}"
+    title = f"How people move: {campaign.terms.title or campaign.name}"
     _text(out / "profile.html", profile_page(profile, title))
     _text(out / "profile.json", json.dumps(profile.document(), indent=1))
     return notes

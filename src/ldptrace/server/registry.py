@@ -12,7 +12,7 @@ from ldptrace.curator.facts import PAPER
 from ldptrace.protocol.plan import NAME_PATTERN, Plan
 from ldptrace.protocol.units import date_words
 from ldptrace.server.storage import Session
-from ldptrace.server.terms import About, Schedule
+from ldptrace.server.terms import Terms
 from ldptrace.web.problems import Refused, ServerProblem
 
 # Plans in memory, more than a list of campaigns has: each takes a dozen kilobytes, and a millisecond to read again.
@@ -29,8 +29,8 @@ def day(unix: int) -> str:
 
 
 _COLUMNS = (
-    "campaigns.name, title, organiser, contact, notice, state, round, plans.text, min_reports, max_reports, admission, "
-    "users, opens, until"
+    "campaigns.name, state, round, plans.text, admission, title, organiser, contact, notice, opens, until, "
+    "min_reports, max_reports, users"
 )
 _JOINED = "campaigns JOIN plans ON plans.campaign = campaigns.name AND plans.id = campaigns.plan"
 _SELECT = f"SELECT {_COLUMNS} FROM {_JOINED}"
@@ -41,16 +41,11 @@ class Campaign:
     """A campaign. `round` is the number of the newest round from 1, or 0 before the first round is opened."""
 
     name: str
-    about: About
+    terms: Terms
     state: str
     round: int
     plan: Plan
-    min_reports: int
-    max_reports: int
     admission: bool
-    # How many are expected, for the predicted errors.
-    users: int | None
-    schedule: Schedule
 
     @property
     def rounds(self) -> int:
@@ -121,19 +116,8 @@ def cached_plan(text: str) -> Plan:
 
 
 def _campaign(row: tuple[Any, ...]) -> Campaign:
-    name, *about, state, number, text, low, high, admission, users, opens, until = row
-    return Campaign(
-        name,
-        About(*about),
-        state,
-        number,
-        cached_plan(text),
-        low,
-        high,
-        bool(admission),
-        users,
-        Schedule(opens, until),
-    )
+    name, state, number, text, admission, *stated = row
+    return Campaign(name, Terms(*stated), state, number, cached_plan(text), bool(admission))
 
 
 KEYS = ("at", "actor", "action", "campaign", "detail")

@@ -132,10 +132,10 @@ def _page(campaign: Campaign, what: str, body: str, **changed: Any) -> str:
 
 
 def _filled(file: str, campaign: Campaign, **values: Any) -> str:
-    until = campaign.schedule.until
+    until = campaign.terms.until
     told = {
         "name": campaign.name,
-        "about": campaign.about,
+        "about": campaign.terms,
         "until": None if until is None else date_words(until),
     }
     return str(template(file).render(told | values))

@@ -115,7 +115,7 @@ def tick(database: Database, now: float) -> list[DueRelease]:
 
 
 def _advance(database: Database, campaign: Campaign, now: float) -> None:
-    opens, until = campaign.schedule.opens, campaign.schedule.until
+    opens, until = campaign.terms.opens, campaign.terms.until
     if campaign.state == "draft" and opens is not None and opens <= now and (until is None or now < until):
         open_round(database, campaign.name, actor=ACTOR)
     elif campaign.state == "open" and campaign.plan.standing is None:

@@ -80,7 +80,7 @@ def tallies_of(session: Session, campaign: Campaign, *, whole: bool = False) -> 
     """
     tallies, short = [], f"campaign {campaign.name} was not opened yet"
     for entry in counts_of(session, campaign.name):
-        if entry.reports < campaign.min_reports:
+        if entry.reports < campaign.terms.min_reports:
             short = _too_few(campaign, entry)
         else:
             tallies.append((entry.plan, _tally(session, campaign.name, entry)))
@@ -94,7 +94,7 @@ def tally_of(session: Session, campaign: Campaign, number: int, *, closed: bool 
     for entry in counts_of(session, campaign.name):
         if entry.number != number:
             continue
-        if entry.reports < campaign.min_reports:
+        if entry.reports < campaign.terms.min_reports:
             raise Refused(ServerProblem.NOT_ENOUGH_REPORTS, _too_few(campaign, entry))
         if closed and entry.state != "closed":
             raise wrong_state(f"round {number + 1} of campaign {campaign.name} is {entry.state}")
@@ -108,7 +108,7 @@ def windows_until(session: Session, campaign: Campaign, number: int) -> list[tup
     """
     tally_of(session, campaign, number)
     found = counts_of(session, campaign.name)
-    closed = [one for one in found if one.state == "closed" and one.reports >= campaign.min_reports]
+    closed = [one for one in found if one.state == "closed" and one.reports >= campaign.terms.min_reports]
     closed.sort(key=lambda one: (one.begin, one.number))
     end = [one.number for one in closed].index(number)
     return [(one.plan, _tally(session, campaign.name, one)) for one in closed[: end + 1]]
@@ -117,7 +117,7 @@ def windows_until(session: Session, campaign: Campaign, number: int) -> list[tup
 def _too_few(campaign: Campaign, entry: RoundCounts) -> str:
     return (
         f"round {entry.number + 1} of campaign {campaign.name} has {entry.reports:,} reports; below "
-        f"{campaign.min_reports:,} there are counts and predicted errors only"
+        f"{campaign.terms.min_reports:,} there are counts and predicted errors only"
     )
 
 

@@ -4,7 +4,7 @@ reports. The command line, the HTTP interface and the OpenAPI document use the s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 from ldptrace.errors import InputError
@@ -30,11 +30,20 @@ def _notice(value: str) -> str:
     return value
 
 
-@dataclass(frozen=True)
-class About:
-    """The description for contributors: title, operator, contact and privacy notice. Each may be empty.
+def _unix(value: int | str, *, end: bool = False) -> int:
+    if isinstance(value, str):
+        value = moment(value, end=end)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_START:
+        raise InputError(f"a time is from 1970 to 9999, in whole seconds, got {str(value)[:40]}")
+    return value
 
-    >>> About("two\\nlines")
+
+@dataclass(frozen=True)
+class Terms:
+    """Everything about a campaign besides its plan: what contributors read (texts may be empty), when the server opens
+    and closes it by itself (None: an operator does), and how many reports are shown and counted.
+
+    >>> Terms("two\\nlines")
     Traceback (most recent call last):
     ldptrace.errors.InputError: a title has up to 200 printable characters
     """
@@ -53,23 +62,6 @@ class About:
     notice: str = option(
         "", help="Privacy notice: a web address, or a text (on the command line, its file).", check=_notice
     )
-
-    def __post_init__(self) -> None:
-        settle(self)
-
-
-def _unix(value: int | str, *, end: bool = False) -> int:
-    if isinstance(value, str):
-        value = moment(value, end=end)
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_START:
-        raise InputError(f"a time is from 1970 to 9999, in whole seconds, got {str(value)[:40]}")
-    return value
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """When the server opens and closes a campaign by itself, as Unix times; None means that an operator does it."""
-
     opens: int | None = option(
         None,
         metavar="TIME",
@@ -82,16 +74,6 @@ class Schedule:
         help="Time at which the server closes the campaign; a date means the end of that day in UTC.",
         parse=partial(_unix, end=True),
     )
-
-    def __post_init__(self) -> None:
-        settle(self)
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """Numbers of reports: below the smallest one nothing but counts is shown, and above the largest one no more are
-    counted."""
-
     min_reports: int = option(
         1_000,
         help="Smallest number of reports for which estimates are shown and released; below it, the server shows only "
@@ -131,12 +113,3 @@ class Publishing:
 
     def __post_init__(self) -> None:
         settle(self)
-
-
-@dataclass(frozen=True)
-class Terms:
-    """Everything about a campaign besides its plan."""
-
-    about: About = field(default_factory=About)
-    numbers: Numbers = field(default_factory=Numbers)
-    schedule: Schedule = field(default_factory=Schedule)

@@ -144,8 +144,7 @@ def public(campaign: Campaign) -> PublicCampaign:
     plan = campaign.plan
     shown = {
         "name": campaign.name,
-        **vars(campaign.about),
-        **vars(campaign.schedule),
+        **{key: told for key, told in vars(campaign.terms).items() if key in PublicCampaign.__annotations__},
         "state": campaign.state,
         "round": campaign.round,
         "rounds": campaign.rounds,
@@ -166,8 +165,8 @@ def overview(session: Session, campaign: Campaign) -> Overview:
     rounds = counts_of(session, campaign.name)
     reports = sum(entry.reports for entry in rounds)
     newest = rounds[-1].reports if rounds else 0
-    expected = campaign.users or max(newest, campaign.min_reports)
-    enough = bool(rounds) and any(entry.reports >= campaign.min_reports for entry in rounds)
+    expected = campaign.terms.users or max(newest, campaign.terms.min_reports)
+    enough = bool(rounds) and any(entry.reports >= campaign.terms.min_reports for entry in rounds)
     return {
         **public(campaign),
         "plan": campaign.plan.id,
@@ -175,8 +174,8 @@ def overview(session: Session, campaign: Campaign) -> Overview:
         "reports": reports,
         "rejected": rejections_of(session, campaign.name),
         "batches": cast(list[Batch], batches_of(session, campaign.name, plans_of(session, campaign.name))),
-        "min_reports": campaign.min_reports,
-        "max_reports": campaign.max_reports,
+        "min_reports": campaign.terms.min_reports,
+        "max_reports": campaign.terms.max_reports,
         "expected": expected,
         "enough": enough,
         "round_reports": [

@@ -48,7 +48,7 @@ def test_an_operator_makes_a_campaign_and_watches_it(
         expect(page.locator("#state")).to_have_text("draft")
         with database.reading() as session:
             made = registry.find(session, "watched")
-            assert (made.about.organiser, made.schedule.until) == ("The town", 1_896_134_400)
+            assert (made.terms.organiser, made.terms.until) == ("The town", 1_896_134_400)
         page.click("#open")
         page.click("#yes")
         expect(page.locator("#state")).to_have_text("open")
