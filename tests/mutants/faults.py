@@ -331,7 +331,7 @@ _TALLY, _ESTIMATES, TALLY = (
 SERVERS = [
     Fault("server: an admission code of another campaign", _COUNTING, '"DELETE FROM admissions WHERE campaign = ? AND hash = ?"', '"DELETE FROM admissions WHERE length(?) > 0 AND hash = ?"', COUNTING),
     Fault("server: an admission code is good for ever", _COUNTING, 'session.run(delete, ', 'session.row(delete.replace("DELETE", "SELECT 1"), ', COUNTING),
-    Fault("server: a draft is answered", _COUNTING, " AND state <> 'draft'", "", COUNTING),
+    Fault("server: a draft is answered", f"{_SERVER}/registry.py", " AND state <> 'draft'", "", COUNTING),
     Fault("server: names are not looked at", f"{_SERVER}/registry.py", "    return re.fullmatch(NAME_PATTERN, text) is not None", "    return True", f"{SERVER}/test_devices.py"),
     Fault("server: ids stay on the disk", _SQLITE, '"secure_delete = ON"', '"secure_delete = OFF"', SQLITE),
     Fault("server: the log of changes stays on the disk", _SQLITE, "wal_checkpoint(TRUNCATE)", "wal_checkpoint(PASSIVE)", SQLITE),

@@ -22,7 +22,7 @@ from ldptrace.protocol.limits import MAX_WINDOW
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.reports import ID_AT, ID_BYTES, report_bytes
-from ldptrace.server.registry import no_such
+from ldptrace.server.registry import Campaign, find_public
 from ldptrace.server.seen import SeenIds
 from ldptrace.server.storage import Database, Session
 from ldptrace.server.windows import (
@@ -63,15 +63,6 @@ class _Arrival(NamedTuple):
     admission: bytes | None
 
 
-@dataclass(frozen=True)
-class _Terms:
-    """The conditions for all reports of a campaign."""
-
-    campaign: str
-    most: int
-    admission: bool
-
-
 def warm_up() -> None:
     """Compile the code that counts reports, or load it from the cache."""
     plan = Plan.single_report(Grid((0.0, 0.0, 1.0, 1.0), 2), 1)
@@ -99,12 +90,7 @@ class Counter:
             raise
 
     def _count(self, session: Session, campaign: str, submissions: Sequence[Submission]) -> list[Codes]:
-        row = session.row(
-            "SELECT max_reports, admission FROM campaigns WHERE name = ? AND state <> 'draft'", campaign
-        )
-        if row is None:
-            raise no_such(campaign)
-        terms = _Terms(campaign, row[0], bool(row[1]))
+        known = find_public(session, campaign)
         plans = counted_plans(session, campaign)
         if plans[-1].plan.shuffled is not None:
             raise Refused(ServerProblem.NOT_SHUFFLED)
@@ -118,7 +104,7 @@ class Counter:
                 codes.append(np.zeros(len(arrivals), dtype=np.uint8))
                 by_round.setdefault(chosen, []).extend(arrivals)
             for chosen, arrivals in by_round.items():
-                self._count_round(session, terms, rounds[chosen], arrivals, codes)
+                self._count_round(session, known, rounds[chosen], arrivals, codes)
         else:
             by_window = self._by_window(plans, submissions, codes)
             for (plan, window), arrivals in by_window.items():
@@ -130,7 +116,7 @@ class Counter:
                         codes[arrival.submission][arrival.place] = code
                 else:
                     round_ = window_round(session, campaign, plan, window)
-                    self._count_round(session, terms, round_, arrivals, codes)
+                    self._count_round(session, known, round_, arrivals, codes)
         numbers = Multiset[int]()
         for part in codes:
             numbers.update(part[part > 0].tolist())
@@ -161,7 +147,7 @@ class Counter:
     def _count_round(
         self,
         session: Session,
-        terms: _Terms,
+        campaign: Campaign,
         round_: OpenRound,
         arrivals: Sequence[_Arrival],
         codes: list[Codes],
@@ -181,7 +167,7 @@ class Counter:
                 if report_id in accepted:
                     code = _DUPLICATE
                 else:
-                    code = _admitted(session, terms, round_, arrival, len(accepted))
+                    code = _admitted(session, campaign, round_, arrival, len(accepted))
                     if code == 0:
                         accepted[report_id] = arrival.data
                     left_out |= code != 0
@@ -193,7 +179,7 @@ class Counter:
             receiver = Receiver(round_.plan, round_.number, window=round_.window)
             receiver.receive(b"".join(accepted.values()))
         if seen is None:
-            round_ = replace(round_, key=begin_window(session, terms.campaign, round_))
+            round_ = replace(round_, key=begin_window(session, campaign.name, round_))
             assert round_.key is not None
             seen = self._ids_of(round_.key)
             seen.known(session, [], round_.groups, round_.generation)
@@ -240,15 +226,17 @@ def _odd(receiver: Receiver, data: bytes) -> int:
     return int(receiver.receive(data)[0]) if data else Problem.WRONG_SIZE.number
 
 
-def _admitted(session: Session, terms: _Terms, round_: OpenRound, arrival: _Arrival, counted: int) -> int:
+def _admitted(
+    session: Session, campaign: Campaign, round_: OpenRound, arrival: _Arrival, counted: int
+) -> int:
     """Return 0 if a report may be counted, and delete its admission token; otherwise return the number of its
     problem."""
     if not round_.open:
         return _WRONG_WINDOW if round_.window is not None else ServerProblem.ROUND_CLOSED.number
-    if round_.counted + counted >= terms.most:
+    if round_.counted + counted >= campaign.terms.max_reports:
         return ServerProblem.CAMPAIGN_FULL.number
     delete = "DELETE FROM admissions WHERE campaign = ? AND hash = ?"
-    if terms.admission and not session.run(delete, terms.campaign, arrival.admission or b""):
+    if campaign.admission and not session.run(delete, campaign.name, arrival.admission or b""):
         return ServerProblem.NOT_ADMITTED.number
     return 0
 
