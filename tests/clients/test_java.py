@@ -301,6 +301,20 @@ def test_it_knows_a_report_that_arrived(
     assert len(said) < 5_000
 
 
+def test_the_moment_of_sending_is_random(jar: Path, trip: Path, plan: Path, tmp_path: Path) -> None:
+    """It waits up to 999,999 seconds, and less than ten once in 100,000 runs."""
+    options = ("--plan", plan, "--ledger", tmp_path / "book.json")
+    java("-jar", jar, "report", *options, "--trajectory", trip, "-o", tmp_path / "report")
+    send = ("--report", tmp_path / "report", "--wait", "999999", "--url", "http://127.0.0.1:9")
+    command = [*JVM, "-jar", str(jar), "send", *map(str, (*options, *send))]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as sending:
+        assert sending.stderr is not None
+        said = re.fullmatch(r"the report is sent in (\d+) s: .*\n", sending.stderr.readline())
+        sending.kill()
+    assert said is not None
+    assert int(said[1]) >= 10
+
+
 @pytest.mark.parametrize(
     "command", ["--plan", "report", "report --plan missing --trajectory a.gpx -o b --ledger c", "send --x y"]
 )

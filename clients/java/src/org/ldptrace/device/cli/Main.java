@@ -140,6 +140,7 @@ public final class Main {
 
     /** The moment of sending must not follow from the trip, nor from the end of a window. */
     private static void wait(int seconds) throws IOException {
+        System.err.println("the report is sent in " + seconds + " s: the moment must not follow from the trip");
         try {
             Thread.sleep(1000L * seconds);
         } catch (InterruptedException stopped) {
