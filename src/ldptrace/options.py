@@ -103,7 +103,7 @@ def chosen(name: str, record: Callable[..., Made], given: Mapping[str, Any]) -> 
     """Make the record of the options of a method, and check them."""
     known = sorted(entry.name for entry in fields(record))  # type: ignore[arg-type]
     for other in sorted(given.keys() - set(known)):
-        raise InputError(f"method {name} has no option {other!r}; it has {known}")
+        raise InputError(f"method {name} has no option {other!r}; it has {', '.join(known)}")
     made = record(**given)
     settle(made)
     return made

@@ -42,6 +42,8 @@ WRONG = {
     "synthesize": "error: missing argument 'source'; `ldptrace synthesize --help` lists what is allowed\n",
     "plan --colour red": "no such option: --colour",
     "campaign create here there": "unexpected extra argument",
+    "synthesise": "error: no such command 'synthesise'; did you mean 'synthesize'; `ldptrace --help` lists what is "
+    "allowed\n",
     "guess": "error: no such command 'guess'; `ldptrace --help` lists what is allowed\n",
 }
 

@@ -235,5 +235,8 @@ def test_a_column_that_repeats_in_runs_is_suggested_for_the_trip() -> None:
     assert not any("speed" in note and "--id" in note for note in found.notes)
     with pytest.raises(FormatError, match=r"name it with id \(--id ride, which repeats in runs\)"):
         read_table(pa.table(runs))
+    # Users have longer runs than their trips.
+    with pytest.raises(FormatError, match=r"--id ride, which repeats in runs"):
+        read_table(pa.table({"cab": [1] * 6 + [2] * 6, **runs}))
     with pytest.raises(FormatError, match=r"name it with id \(--id\)"):
         read_table(pa.table({name: runs[name] for name in ("speed", "x", "y")}))

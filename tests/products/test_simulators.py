@@ -177,6 +177,8 @@ def test_what_cannot_be_simulated_is_refused(tmp_path: Path, rng: np.random.Gene
         write_for(replace(made, t=None), tmp_path / "x.xml", "matsim")
     with pytest.raises(InputError, match="no trips to simulate"):
         write_for(made.take([]), tmp_path / "x.xml", "matsim")
+    with pytest.raises(InputError, match="matsim takes coordinates and no roads: omit --roads"):
+        write_for(made, tmp_path / "x.xml", "matsim", tmp_path)
     with pytest.raises(InputError, match="sumo-trips, sumo-routes, matsim, got 'vissim'"):
         write_for(made, tmp_path / "x.xml", "vissim")
     with pytest.raises(InputError, match="needs the SUMO network"):

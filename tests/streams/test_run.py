@@ -10,7 +10,7 @@ import pytest
 
 from ldptrace.core.area import Area
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.errors import InputError, PrivacyWarning
+from ldptrace.errors import DataWarning, InputError, PrivacyWarning
 from ldptrace.io import read
 from ldptrace.methods.public import Public
 from ldptrace.streams import Settings, Streamed, stream
@@ -55,7 +55,7 @@ def test_hidden_trips_are_on_the_clock_of_the_input(rng: np.random.Generator) ->
     assert about is not None
     assert about["leaks"] is None
     assert about["unit"] == "trip"
-    assert any("at most 1 here" in note for note in about["notes"])
+    assert any("epsilon holds for this answer" in note for note in about["notes"])
 
 
 @pytest.mark.slow
@@ -156,8 +156,19 @@ def test_without_a_period_the_promise_names_the_leak(rng: np.random.Generator) -
         found = played(lines(50, rng), start=None)
     assert found.trajectories.provenance is not None
     assert "--start" in found.trajectories.provenance["leaks"]
-    with pytest.raises(InputError, match="a stream ends after it begins"):
+    with pytest.raises(
+        InputError, match="a stream ends after it begins, and this one begins at 2 h and ends at 1 h"
+    ):
         played(lines(50, rng), start="02:00", end="01:00")
+
+
+@pytest.mark.filterwarnings("ignore::ldptrace.errors.FitWarning")
+def test_a_period_without_trips_is_noticed_and_one_answer_has_no_interval(rng: np.random.Generator) -> None:
+    trips = lines(50, rng)
+    assert trips.t is not None
+    with pytest.warns(DataWarning, match="no trip is in the stream: they are from .* h to .* h"):
+        found = played(trips, start=float(trips.t.max()) + 3600, end=float(trips.t.max()) + 7200)
+    assert any("answers once, at a moment of its own" in said for said in found.notes)
 
 
 def test_misuse_is_refused(rng: np.random.Generator) -> None:

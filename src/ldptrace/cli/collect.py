@@ -171,6 +171,7 @@ def report(
 def _refuse_nothing(codes: Mapping[int, int]) -> None:
     """Raise an error if not one of the reports answers the plan. Reports that were counted before, or that belong to
     another window, are no sign of a mistake."""
+    from ldptrace.core.words import count
     from ldptrace.protocol.problems import Problem
 
     fine = {0, Problem.DUPLICATE.number, Problem.WRONG_WINDOW.number}
@@ -180,7 +181,7 @@ def _refuse_nothing(codes: Mapping[int, int]) -> None:
         f"{number:,} {problem.code} ({problem.sentence.rstrip('.')})"
         for number, problem in ((codes[code], Problem.of_number(code)) for code in sorted(codes))
     )
-    raise InputError(f"none of {sum(codes.values()):,} reports can be counted: {why}")
+    raise InputError(f"none of {count(sum(codes.values()), 'report')} can be counted: {why}")
 
 
 @with_options(running=Running, only=("engine",))

@@ -264,7 +264,8 @@ KINDS = {
 
 def sentence(error: Exception, words: Sequence[str]) -> str:
     """Turn an error of typer into one sentence. The result is empty if typer has already printed the help."""
-    found = str(getattr(error, "format_message", error.__str__)()).strip().rstrip(".")
+    found = str(getattr(error, "format_message", error.__str__)()).strip().rstrip(".?")
+    found = found.replace(". Did you mean ", "; did you mean ")
     for kind, word in KINDS.items():
         found = found.replace(f"a valid {kind}", word)
     if not found:

@@ -116,13 +116,16 @@ def read_table(
 
 
 def _suggested(table: pa.Table, columns: Columns) -> str:
-    """Return the first column whose values repeat in runs, for a message, or nothing."""
+    """Return the column with the most runs of equal values, for a message, or nothing: trips have shorter runs than
+    users."""
+    runs = {}
     for name in table.column_names:
         if name not in columns.used and not pa.types.is_nested(table[name].type):
             values = codes(table[name])
-            if _in_runs(table[name].type, values, values[1:] != values[:-1]):
-                return f" {name}, which repeats in runs"
-    return ""
+            changes = values[1:] != values[:-1]
+            if _in_runs(table[name].type, values, changes):
+                runs[name] = np.count_nonzero(changes)
+    return f" {max(runs, key=runs.__getitem__)}, which repeats in runs" if runs else ""
 
 
 def stated_timezone(schema: pa.Schema, names: Names | None = None) -> str | None:

@@ -115,7 +115,8 @@ class Tally:
         except (ValueError, KeyError, TypeError, OverflowError) as error:
             if isinstance(error, FormatError):
                 raise
-            raise FormatError(f"this is not a tally: {error}") from None
+            why = "it is no text" if isinstance(error, UnicodeDecodeError) else error
+            raise FormatError(f"this is not a tally: {why}") from None
 
 
 def _round(plan: Plan, number: int) -> Round:

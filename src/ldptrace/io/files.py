@@ -175,7 +175,8 @@ def trajectories_of(data: Any, reading: Reading | None = None, *, private: bool 
         account.mostly_lost(),
         f"omitted {' and '.join(omitted)}" if omitted else "",
         account.crossings.sentence,
-        account.owners.hint,
+        # Of a file that was read before, it was said then.
+        "" if isinstance(data, Trajectories) else account.owners.hint,
     ]
     if any(said):
         warnings.warn("; ".join(part for part in said if part), DataWarning, stacklevel=3)

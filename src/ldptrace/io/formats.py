@@ -166,16 +166,17 @@ def _is_data(entry: Path) -> bool:
 
 def _of_files(path: Path, files: list[Path], chosen: Format | None) -> tuple[Format, list[Path]]:
     """Return the format of several files, which must be the same. Files with an unknown extension are ignored."""
-    kinds = {kind.name: kind for kind in map(of_path, files) if kind is not None}
+    examples = {kind.name: (kind, file) for file in sorted(files, reverse=True) if (kind := of_path(file))}
+    kinds = {name: kind for name, (kind, _) in examples.items()}
     if len(kinds) > 1:
         # Logs of T-Drive are in folders of their own; any other text says something about its folder.
         kinds.pop("tdrive", None)
     if chosen is None:
         if len(kinds) != 1:
-            found = (
-                f"files of several formats: {', '.join(sorted(kinds))}" if kinds else "no trajectory files"
-            )
-            raise FormatError(f"{path}: there are {found} in it; give format as one of {', '.join(FORMATS)}")
+            found = [f"{name} ({examples[name][1].name})" for name in sorted(kinds)]
+            several = f"files of several formats in it: {', '.join(found)}; which one is decided by --format"
+            none = f"no trajectory files in it; --format is one of {', '.join(FORMATS)}"
+            raise FormatError(f"{path}: there are {several if kinds else none}")
         (chosen,) = kinds.values()
     own = [file for file in files if of_path(file) is chosen or not chosen.extensions]
     if not own:
@@ -184,7 +185,17 @@ def _of_files(path: Path, files: list[Path], chosen: Format | None) -> tuple[For
 
 
 # How the names of files begin that say something about a folder.
-ABOUT = ("readme", "license", "licence", "copying", "citation", "notice", "changelog")
+ABOUT = (
+    "readme",
+    "license",
+    "licence",
+    "copying",
+    "citation",
+    "notice",
+    "changelog",
+    "metadata",
+    "datapackage",
+)
 STDIN = "-"
 # An object in each of the first two lines.
 LINES = re.compile(r"\{.*\}\s*?\n\s*\{")

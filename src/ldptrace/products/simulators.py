@@ -66,6 +66,10 @@ def write_for(trips: Trajectories, path: str | Path, simulator: str, roads: str 
     """
     if simulator not in SIMULATORS:
         raise InputError(f"simulators' files are {', '.join(SIMULATORS)}, got {simulator!r}")
+    if simulator == "matsim" and roads is not None:
+        raise InputError(
+            "matsim takes coordinates and no roads: omit --roads, or write sumo-trips or sumo-routes"
+        )
     travellers, target = Travellers.of(trips), Path(path)
     if simulator == "matsim":
         lines, said = _matsim(travellers, trips.crs)

@@ -16,12 +16,13 @@ from typing import Any, Literal
 import numpy as np
 
 from ldptrace.core.arrays import Ints
+from ldptrace.core.times import iso
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.changes import Change
 from ldptrace.curator.facts import Facts
 from ldptrace.curator.hiding import usual_batch
 from ldptrace.engines.local import Memory, numbered
-from ldptrace.errors import InputError, PrivacyWarning
+from ldptrace.errors import DataWarning, InputError, PrivacyWarning
 from ldptrace.io.files import trajectories_of, write_sets
 from ldptrace.methods.public import Public
 from ldptrace.models.routes.options import StreetOptions
@@ -46,9 +47,13 @@ def notes_of(settings: Settings, trips: Trajectories, every: float, span: float,
     notes = []
     if settings.presence == "hidden":
         answers = max(1, math.ceil(span / every))
+        often, each = "once", "this answer"
+        if answers > 1:
+            often = f"once in {duration_words(max(round(every), 1))}"
+            each = f"each answer, of which there are at most {answers} here"
         notes.append(
-            f"Every device answers once in {duration_words(max(round(every), 1))}, at a moment of its own that does "
-            f"not depend on its trips; epsilon holds for each answer, of which there are at most {answers} here."
+            f"Every device answers {often}, at a moment of its own that does not depend on its trips; epsilon holds "
+            f"for {each}."
         )
     if _of_users(settings, trips):
         return notes + public.notes
@@ -315,9 +320,17 @@ def _period(trips: Trajectories, settings: Settings) -> tuple[float, float]:
     )
     if end < start or (end == start and settings.start is not None):
         raise InputError(
-            f"a stream ends after it begins, and this one begins at {start:g} s and ends at {end:g} s"
+            f"a stream ends after it begins, and this one begins at {_words(start, trips)} and ends at "
+            f"{_words(end, trips)}"
         )
+    if len(known) and (end < known.min() or start > known.max()):
+        first, last = (_words(float(second), trips) for second in (known.min(), known.max()))
+        warnings.warn(f"no trip is in the stream: they are from {first} to {last}", DataWarning, stacklevel=5)
     return start, end
+
+
+def _words(second: float, trips: Trajectories) -> str:
+    return str(iso(second, trips.timezone)) if trips.has_dates else f"{second / 3600:.4g} h"
 
 
 def _check_tick(trips: Trajectories, settings: Settings, span: float) -> None:
