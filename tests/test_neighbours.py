@@ -603,7 +603,11 @@ def test_one_property_does_not_say_whose_all_trips_are(change: str, tmp_path: Pa
     assert synthesized(user="user_id")(read(source), devices).said["provenance"]["unit"] == "user"
     with pytest.raises(InputError, match="--user user_id"):
         streamed()(read(source), devices)
-    assert synthesized(unit="trip")(source, devices).said["provenance"]["unit"] == "trajectory"
+    promise = synthesized(unit="trip")(source, devices).said["provenance"]
+    assert (promise["unit"], promise["adjacency"]) == (
+        "trajectory",
+        "the data of one trajectory replaced by other data",
+    )
 
 
 @pytest.mark.parametrize("name", ["csv", "lists"])

@@ -136,9 +136,9 @@ class Run:
         """Return what is promised, and whom one must trust for that."""
         plan, epsilon = self.synthesis.plan, decimal_text(epsilon_fraction(self.epsilon))
         if plan is not None and plan.shuffled is not None:
-            return trusted(plan)
+            return trusted(plan, self.unit.name)
         if CENTRAL not in (self.settings.leaks or ""):
-            return alone(epsilon)
+            return alone(epsilon, self.unit.name)
         added = getattr(self.settings.options, "neighbours", None) == "added"
         adjacency = "one trip more or less" if added else "one trip replaced by another"
         return alone(epsilon) | {"local_epsilon": None, "trust": CURATOR, "adjacency": adjacency}

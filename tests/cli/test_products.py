@@ -16,7 +16,7 @@ from cli_kit import error_of, run
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator import Estimates, Tally
 from ldptrace.io import read, write
-from ldptrace.products.sample import EVERY, ONE_EACH
+from ldptrace.products.sample import EVERY, ONE_EACH, UNPROMISED
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.roads import write_roads
@@ -163,7 +163,17 @@ def test_matrix_flows_and_profile_say_the_same_about_what_counts(files: Path) ->
         ):
             done = run(command[0], str(files / "of.parquet"), *command[1:])
             assert words in done.output.replace("\n", " "), done.output
+            assert UNPROMISED not in done.output
         assert words in (files / "page.html").read_text()
+
+
+def test_numbers_of_trips_without_a_promise_are_not_to_be_published(files: Path) -> None:
+    write(replace(read(files / "trips.parquet"), provenance=None), files / "real.parquet")
+    for command in (
+        ("matrix", "--zones", str(files / "zones.geojson"), "-o", str(files / "od.csv")),
+        ("profile", "--html", str(files / "page.html")),
+    ):
+        assert UNPROMISED in run(command[0], str(files / "real.parquet"), *command[1:]).output
 
 
 def test_hours_are_named_and_no_option_is_without_effect(files: Path) -> None:

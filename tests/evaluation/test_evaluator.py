@@ -221,6 +221,15 @@ def test_bounds_come_from_the_real_set_when_nobody_gives_them() -> None:
         evaluate(real, real, grid=Grid(SQUARE, 5), bounds=(0, 0, 9, 9))
 
 
+def test_a_real_set_with_a_promise_is_noticed() -> None:
+    """The two files of a comparison may have been exchanged."""
+    walks = drifting_walks(50, 1)
+    synthetic = replace(walks, provenance={"epsilon": "1", "unit": "user"})
+    said = "the real set states a promise as synthetic trips do; the real trips come first"
+    assert said in evaluate(synthetic, walks, bounds=SQUARE, seed=1, repeat=1).remarks()
+    assert said not in evaluate(walks, synthetic, bounds=SQUARE, seed=1, repeat=1).remarks()
+
+
 def test_different_coordinate_systems_are_refused() -> None:
     real, synthetic = (
         replace(drifting_walks(20, 1), crs="EPSG:4326"),

@@ -190,6 +190,15 @@ def test_the_verdict_names_what_is_weak() -> None:
     assert "very close" not in other
 
 
+def test_an_answer_that_is_not_yes_has_its_weakest_metric_below() -> None:
+    """Also where no pointer shows it; of several sets, the pointer shows it alone."""
+    real, others = drifting_walks(400, 1), [drifting_walks(400, seed, pull=0.9) for seed in (3, 4)]
+    one = page(judged(evaluate(real, others[0], seed=1, repeat=1, attacks=False).document()))
+    two = page(judged(evaluate(real, *others, seed=1, repeat=1, attacks=False, names=["a", "b"]).document()))
+    assert re.search(r'<small class="weak">weakest: [^<]+, (\d+ %|no better than random)</small>', one)
+    assert 'class="weak"' not in two
+
+
 def test_the_page_of_the_attacks_alone(document: dict[str, Any]) -> None:
     html = attack_page(document)
     parser = Balance()

@@ -249,6 +249,9 @@ def test_the_promise_says_whose_it_is_and_what_weakens_it(
     about = promise_of(1.0, settings, trips, None, notes, 10)
     assert about["leaks"] == leak
     assert about["users"] == 10
+    # Somebody holds these trips, and without a plan nothing is known of users.
+    assert about["simulated"] is True
+    assert about["adjacency"] == "the data of one trip replaced by other data"
 
 
 def test_another_method_says_what_it_takes_as_public(rng: np.random.Generator) -> None:

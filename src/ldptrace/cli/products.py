@@ -135,9 +135,13 @@ def flows(
 
 def note_counting(sample: Sample, population: float | None, *, hours: bool) -> None:
     """Print what the numbers count, whose hours they are, and to whom they are scaled."""
+    from ldptrace.products.sample import UNPROMISED
+
     note(sample.counted_words)
     if hours and sample.zone_words is not None:
         note(sample.zone_words)
+    if "epsilon" not in (sample.promise or {}):
+        note(UNPROMISED)
     if population is not None:
         note(f"Numbers are scaled to {population:,.0f} people; they are not trips per day.")
 
@@ -152,7 +156,7 @@ def profile(
         None,
         metavar="FILE|h3:R",
         help="Zones: a file of polygons (GeoJSON, GeoPackage, Shapefile), or hexagons of the H3 grid, such as h3:8; "
-        "by default squares of equal size.",
+        "by default fields of equal size.",
     ),
     zone_id: ZoneIdOption = None,
     roads: Path | None = typer.Option(

@@ -78,6 +78,8 @@ class Sets:
             [*before, *found.notes(area, title, crs)]
             for before, found, title in zip([[], *aligned], census, titles, strict=True)
         ]
+        if crowds[0].provenance is not None:
+            notes[0].append("the real set states a promise as synthetic trips do; the real trips come first")
         zones = [timezone or crowd.timezone for crowd in crowds]
         for said, own, title in zip(notes[1:], zones[1:], titles[1:], strict=True):
             if own is not None and zones[0] is not None and own != zones[0]:

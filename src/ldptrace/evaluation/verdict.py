@@ -155,17 +155,17 @@ def verdict(item: Document) -> str:
         (words for least, words in GRADES if middle >= least and (not missed or least < AT_MOST)), "far from"
     )
     good = sum(place >= CLOSE for place, _ in known)
-    tail = f"; the weakest is {_weakness(*min(known))}" if good < len(known) else ""
+    tail = f"; the weakest is {_weakness(*min(known), long=True)}" if good < len(known) else ""
     tail += f"; not good enough for: {', '.join(missed)}" if missed else ""
     return f"{item['name']} is {grade} the real set: {good} of {len(known)} metrics are nearly perfect{tail}."
 
 
-def _weakness(place: float, title: str) -> str:
+def _weakness(place: float, title: str, *, long: bool = False) -> str:
     """Return a metric and how good it is, for the inside of a sentence."""
     name = title if title.startswith("Kendall") else title[0].lower() + title[1:]
     if place <= 0:
         return f"{name}, no better than random"
-    return f"{name}, {100 * place:.0f} % of the way from random to perfect"
+    return f"{name}, {100 * place:.0f} %{' of the way from random to perfect' if long else ''}"
 
 
 def uses(sets: Sequence[Document]) -> list[dict[str, Any]]:

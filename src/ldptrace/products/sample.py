@@ -36,6 +36,10 @@ ONE_EACH = (
     "One trip of each person was drawn at random, however many trips they made. So somebody who travels often counts "
     "as much as somebody who travels seldom."
 )
+UNPROMISED = (
+    "These trips state no promise about the people behind them. If they are real trips, this result must not be "
+    "published."
+)
 EVERY = "Every trip counts once. So somebody who travels often counts more than somebody who travels seldom."
 
 

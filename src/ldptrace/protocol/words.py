@@ -15,8 +15,11 @@ from ldptrace.protocol.units import duration_words
 
 # Whom one must trust not to work with the curator.
 NOBODY, SHUFFLER, CURATOR = "nobody", "shuffler", "curator"
-# What two neighbouring collections differ in.
-REPLACED = "the data of one person replaced by other data"
+# What two neighbouring collections differ in, by the unit of the promise.
+REPLACED = {
+    unit: f"the data of one {noun} replaced by other data"
+    for unit, noun in (("user", "person"), ("trip", "trip"), ("trajectory", "trajectory"))
+}
 # What the reason of a method says that hands raw trips to a curator.
 CENTRAL = "central, not local"
 
@@ -156,19 +159,20 @@ def _messages(plan: Plan) -> list[str]:
     ]
 
 
-def alone(epsilon: str) -> dict[str, Any]:
-    """Return what an answer costs that needs no trust in anybody, as plain data."""
+def alone(epsilon: str, unit: str = "user") -> dict[str, Any]:
+    """Return what an answer costs that needs no trust in anybody, as plain data. A device belongs to a user, or is a
+    trip."""
     return {
         "epsilon": epsilon,
         "delta": "0",
         "local_epsilon": epsilon,
         "batch": None,
         "trust": NOBODY,
-        "adjacency": REPLACED,
+        "adjacency": REPLACED[unit],
     }
 
 
-def trusted(plan: Plan) -> dict[str, Any]:
+def trusted(plan: Plan, unit: str = "user") -> dict[str, Any]:
     """Return what one answer costs, and whom one must trust for that, as plain data.
 
     `local_epsilon` is what it costs if shuffler and curator work together, and `adjacency` is what two neighbouring
@@ -180,14 +184,14 @@ def trusted(plan: Plan) -> dict[str, Any]:
     """
     local, shuffled = decimal_text(plan.epsilon), plan.shuffled
     if shuffled is None:
-        return alone(local)
+        return alone(local, unit)
     return {
         "epsilon": decimal_text(shuffled.epsilon),
         "delta": decimal_text(shuffled.delta),
         "local_epsilon": local,
         "batch": shuffled.batch,
         "trust": SHUFFLER,
-        "adjacency": REPLACED,
+        "adjacency": REPLACED[unit],
     }
 
 

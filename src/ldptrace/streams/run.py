@@ -68,12 +68,15 @@ def promise_of(
     epsilon: float, settings: Settings, trips: Trajectories, plan: Plan | None, notes: list[str], users: int
 ) -> dict[str, Any]:
     """Return the promise to `users` devices. For a method of another package, `plan` is None."""
+    unit = "user" if plan is not None and _of_users(settings, trips) else "trip"
+    text = decimal_text(epsilon_fraction(epsilon))
     return {
         "method": settings.method,
-        **(alone(decimal_text(epsilon_fraction(epsilon))) if plan is None else trusted(plan)),
+        **(alone(text, unit) if plan is None else trusted(plan, unit)),
         "leaks": settings.leaks,
-        "unit": "user" if plan is not None and _of_users(settings, trips) else "trip",
+        "unit": unit,
         "users": users,
+        "simulated": True,
         "experiment": None if settings.seed is None else EXPERIMENT,
         "sample_seed": None,
         "timezone": trips.timezone,

@@ -41,7 +41,7 @@ def test_the_short_sentences() -> None:
         "Of 1,000 devices that answered, about 75 in 100 had made a trip (the range is 73 to 77)."
     )
     assert "The busiest hour is from 8 to 9 o'clock: 100 of 100 trips begin then." in found
-    assert found[-1] == "The most common trip stays within square A1 of the map below: 50.0 of 100 trips."
+    assert found[-1] == "The most common trip stays within field A1 of the map below: 50.0 of 100 trips."
     assert "The usual speed is 25 km/h from door to door." in found
 
 
@@ -85,7 +85,7 @@ def test_weaker_promises_are_on_the_page() -> None:
     assert privacy(profile(experiment="seeded"))[-1].endswith("seeded.")
     assert "If one trip had been" in privacy(profile(unit="trip"))[1]
     silent = replace(profile(), sample=Sample(replace(profile().sample.trips, provenance=None)))
-    assert "If they are real trips, this page must not be published." in privacy(silent)[0]
+    assert "If they are real trips, this result must not be published." in privacy(silent)[0]
 
 
 def test_the_page_says_whether_people_or_trips_are_counted() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from ldptrace.pages.page import template
 from ldptrace.products.profile.figures import ALL_NAMED, bars, street_map, zone_map
 from ldptrace.products.profile.numbers import Profile
-from ldptrace.products.sample import with_trip
+from ldptrace.products.sample import UNPROMISED, with_trip
 from ldptrace.products.statement.promise import Promise
 from ldptrace.products.zones import H3, Squares
 
@@ -98,7 +98,7 @@ def sentences(profile: Profile) -> list[str]:
         found.append(f"The usual speed is {profile.quartiles['speed'][1]:.0f} km/h from door to door.")
     names = zone_names(profile)
     for pair in profile.pairs()[:1]:
-        zone = {Squares: "square ", H3: "hexagon "}.get(type(profile.zones), "")
+        zone = {Squares: "field ", H3: "hexagon "}.get(type(profile.zones), "")
         start, end = (f"{zone}{names[pair[name]]}" for name in ("from", "to"))
         where = f"stays within {start}" if start == end else f"goes from {start} to {end}"
         below = " of the map below" if zone else ""
@@ -110,10 +110,7 @@ def privacy(profile: Profile) -> list[str]:
     """Return the sentences about privacy."""
     stated = profile.sample.promise
     if not stated or "epsilon" not in stated:
-        return [
-            "These trips state no promise about the people behind them. If they are real trips, this page must not be "
-            "published."
-        ]
+        return [UNPROMISED]
     promise = Promise.of_provenance(stated, "the trips")
     how = (
         "Every device changed its answer at random before it sent it, and the page was made from all answers."
