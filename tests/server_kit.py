@@ -161,7 +161,7 @@ class Server:
             )
         self.wait()
 
-    def wait(self, seconds: float = 60) -> None:
+    def wait(self, seconds: float = 300) -> None:
         """Until it can count reports."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
