@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
 
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
 from ldptrace.server.release_pages import Stored, batch_lines, list_page, readme, release_page, window_lines
 from ldptrace.server.tallies import Published
 from release_kit import CAMPAIGN, card
@@ -125,6 +128,13 @@ def test_the_page_holds_what_the_readme_says_and_a_map() -> None:
     assert "ab12" in page
     assert '<a href="SHA256SUMS"><code>' in page
     assert "http" not in page.replace("http-equiv", "")
+
+
+def test_a_map_in_degrees_has_a_scale() -> None:
+    assert 'class="ruler"' not in release_page(CAMPAIGN, card(), {}, TRIPS, b"")
+    around = Plan.single_report(Grid((13.3, 52.4, 13.6, 52.6), 2), 1, crs="EPSG:4326")
+    page = release_page(replace(CAMPAIGN, plan=around), card(), {}, TRIPS, b"")
+    assert re.search(r'class="ruler".*>5 km</text>', page)
 
 
 def test_without_streets_and_without_a_comparison() -> None:

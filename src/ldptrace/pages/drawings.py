@@ -43,7 +43,7 @@ class Frame:
 
     def over(self) -> list[str]:
         """Draw scale bar and north, where a metre has a meaning."""
-        return [] if self.metres is None else [_ruler(self.metres, self.height), _NORTH]
+        return [] if self.metres is None else [ruler(self.metres, self.height), _NORTH]
 
 
 def street_symbol(pieces: Sequence[Sequence[int]], ratio: float) -> Markup:
@@ -62,7 +62,7 @@ _NORTH = (
 )
 
 
-def _ruler(metres: float, height: float) -> str:
+def ruler(metres: float, height: float) -> str:
     """Draw a bar of a round length, at most a third of the map."""
     power = 10.0 ** math.floor(math.log10(metres / 3))
     length = max(step * power for step in (1, 2, 5) if step * power <= metres / 3)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from markupsafe import Markup
 
+from ldptrace.core.crs import METRES_PER_DEGREE
+from ldptrace.pages import drawings
 from ldptrace.pages.page import asset, template
 from ldptrace.protocol.units import date_words
 from ldptrace.server.registry import Campaign, day
@@ -205,6 +207,10 @@ def _map(campaign: Campaign, trips: Trajectories, streets: bytes) -> str:
     up = (y1 - trips.y) / (y1 - y0) * height
     for start, end in zip(trips.offsets[:-1], trips.offsets[1:], strict=True):
         parts.append(f'<path class="trip" d="{_way(across[start:end], up[start:end])}"/>')
+    if geographic:
+        larger = WIDTH / drawings.WIDTH
+        ruler = drawings.ruler((x1 - x0) * stretch * METRES_PER_DEGREE, height / larger)
+        parts.append(f'<g transform="scale({larger:.4g})">{ruler}</g>')
     label = "Map of synthetic trips"
     return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
 
