@@ -91,7 +91,7 @@ class Table:
 
 
 def tables(found: Comparison) -> list[Table]:
-    """Return all tables, data set by data set; those without a value are omitted."""
+    """Return all tables, data set by data set; those without a value of a method are omitted."""
     return [
         table
         for question in found.questions
@@ -103,7 +103,7 @@ def tables(found: Comparison) -> list[Table]:
 def _table(found: Comparison, data: str, part: str) -> Table | None:
     rows = [row for row in found.rows if row.data == data and _part(row) == part]
     metrics = list({row.metric.name: row.metric for row in rows}.values())
-    if not metrics:
+    if all(row.contestant.kind == "reference" for row in rows):
         return None
     by_place = {(row.contestant, row.epsilon, row.metric.name): row for row in rows}
     rivals: dict[tuple[float | None, str], list[float]] = {}

@@ -50,6 +50,11 @@ def test_one_table_for_each_family_of_metrics(found: Comparison) -> None:
     assert not second.lines[0].entries[0].best
 
 
+def test_a_table_in_which_no_method_has_a_value_is_omitted(found: Comparison) -> None:
+    hours = Row("square", found.rows[4].contestant, None, ALL_METRICS["departure_error"], 0.0001, None, 1)
+    assert [table.part for table in tables(replace(found, rows=(*found.rows, hours)))] == ["paper", "street"]
+
+
 def test_markdown(found: Comparison) -> None:
     text = markdown(found)
     assert "### square: the paper's nine metrics" in text
