@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -169,19 +169,26 @@ def _whole() -> Iterator[None]:
     """Let a command write all of its files or none, also if a signal ends it."""
     from ldptrace.core.atomic import together
 
-    before = {}
+    before: dict[int, Any] = {}
+    ended: list[int] = []
+
+    def end(number: int, frame: object) -> None:
+        ended.append(ENDED[signal.Signals(number)])
+        sys.exit(ended[0])
+
     if threading.current_thread() is threading.main_thread():
-        before = {number: signal.signal(number, _ended) for number in ENDED}
+        before = {number: signal.signal(number, end) for number in ENDED}
     try:
         with together():
-            yield
+            try:
+                yield
+            finally:
+                # A library that is being imported may make another error of the exit, or none.
+                if ended:
+                    sys.exit(ended[0])
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _ended(number: int, frame: object) -> None:
-    sys.exit(ENDED[signal.Signals(number)])
 
 
 def _say(message: str) -> None:
