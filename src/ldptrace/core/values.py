@@ -141,42 +141,17 @@ def lists_of_numbers(column: pa.ChunkedArray, name: str) -> Floats:
         return numbers(flat_lists(column), name, "value")
     if not is_list(column.type) or not is_number(column.type.value_type):
         raise InputError(f"column {name!r} must hold lists of numbers, it holds {column.type}")
-    chunks = [_flat(chunk) for chunk in column.chunks]
-    values = np.empty(sum(len(chunk) for chunk in chunks))
-    filled = 0
-    for chunk in chunks:
-        values[filled : filled + len(chunk)] = numbers_of(chunk)
-        filled += len(chunk)
-    return values
+    return np.asarray(numbers_of(flat_lists(column)), dtype=np.float64)
 
 
 def list_offsets(column: pa.ChunkedArray) -> Ints:
     """Return the offsets of the lists of a column. A null counts as an empty list."""
-    sizes = [
-        np.diff(numbers_of(chunk.offsets))
-        if _is_plain(chunk)
-        else np.nan_to_num(numbers_of(pc.list_value_length(chunk))).astype(np.int64)
-        for chunk in column.chunks
-    ]
-    return ragged.offsets_of(np.concatenate(sizes) if sizes else np.empty(0, dtype=np.int64))
+    return ragged.offsets_of(np.nan_to_num(numbers_of(pc.list_value_length(column))).astype(np.int64))
 
 
 def flat_lists(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return the values of all lists of a column, as a column."""
     return pa.chunked_array([chunk.flatten() for chunk in column.chunks], column.type.value_type)
-
-
-def _flat(chunk: pa.Array) -> pa.Array:
-    """Return the values of all lists in a chunk of a column."""
-    if not _is_plain(chunk):
-        return chunk.flatten()
-    borders = numbers_of(chunk.offsets)
-    return chunk.values[int(borders[0]) : int(borders[-1])]
-
-
-def _is_plain(chunk: pa.Array) -> bool:
-    """Whether the offsets describe all lists of a chunk: it has lists, and none is null."""
-    return len(chunk) > 0 and not chunk.null_count and not pa.types.is_fixed_size_list(chunk.type)
 
 
 def codes(column: pa.ChunkedArray) -> Ints:
