@@ -86,10 +86,11 @@ class Library:
     ) -> Pool:
         """Do the same as `draw`, and return everything that is needed to join the routes with other libraries."""
         graph, side = TurnGraph.of(roads), side_of(roads)
-        tempers = self._tempers(graph)
+        tempers, streets = self._tempers(graph), int(graph.streets.max()) + 1
         kind_of = self._kinds_of(lean.drivers)
         near = _along_a_curve(roads)
-        roots = [_Roots.of(near, zones[lean.zone]) for zones in (lean.starts, lean.ends)]
+        chances = [(chance := zones[lean.zone]) / chance.sum() for zones in (lean.starts, lean.ends)]
+        roots = [np.cumsum(chance[near]) for chance in chances]
         trees = self._trees(graph.edges)
         until = np.linspace(0, self.routes, trees + 1).astype(np.int64)
         sizes = until[1:] - until[:-1]
@@ -104,19 +105,12 @@ class Library:
                 walked, noise = tempers[kind_of(place)]
                 # Trees of one kind stand all over the map, each in its own part of it.
                 part = (place, (trees - kind - 1) // kinds + 1)
-                law = _Law(self.reaches[reach] * side, lean, bool(backward))
-                parts.append(
-                    _drawn(
-                        tree,
-                        walked[backward],
-                        roots[backward],
-                        law,
-                        part,
-                        noise,
-                        int(sizes[number]),
-                        sources[number],
-                    )
-                )
+                own, far = sources[number], self.reaches[reach] * side
+                root = _root_in(part, near, roots[backward], own)
+                # Costs vary from street to street, however many edges a map cuts a street into.
+                felt = graph.cost * np.exp(noise * own.standard_normal(streets))[graph.streets]
+                order = tree.grow(walked[backward], felt, root, _FAR * far)
+                parts.append(_drawn(tree, order, root, bool(backward), far, lean, int(sizes[number]), own))
             if progress is not None:
                 with lock:
                     done[0] += stop - start
@@ -218,60 +212,34 @@ def _along_a_curve(roads: RoadNetwork) -> Ints32:
     return np.argsort(code, kind="stable").astype(np.int32)
 
 
-@dataclass(frozen=True, eq=False)
-class _Roots:
-    """Where trees begin: edges in order along a curve, and cumulative sums of their probabilities."""
-
-    edges: Ints32
-    running: Floats
-
-    @staticmethod
-    def of(edges: Ints32, chances: Floats) -> _Roots:
-        return _Roots(edges, np.cumsum((chances / chances.sum())[edges]))
-
-    def draw(self, part: tuple[int, int], rng: np.random.Generator) -> int:
-        """Draw an edge in the given part of the map: the number of the part, and the number of equal parts."""
-        place = np.searchsorted(self.running, (part[0] + rng.random()) / part[1], side="right")
-        return int(self.edges[min(int(place), len(self.edges) - 1)])
-
-
-@dataclass(frozen=True, eq=False)
-class _Law:
-    """The distribution of the other end of a route, given the edge at the root."""
-
-    reach: float
-    lean: Lean
-    backward: bool
-
-    def towards(self, root: int) -> Floats:
-        """Return the factor of each zone, as seen from the root."""
-        zone = self.lean.zone[root]
-        return np.ascontiguousarray(self.lean.pairs[:, zone] if self.backward else self.lean.pairs[zone])
+def _root_in(part: tuple[int, int], near: Ints32, running: Floats, rng: np.random.Generator) -> int:
+    """Draw the edge where a tree begins, in the given part of the map: the number of the part, and the number of equal
+    parts. `running` are cumulative sums of the probabilities of the edges, which are in order along a curve."""
+    place = np.searchsorted(running, (part[0] + rng.random()) / part[1], side="right")
+    return int(near[min(int(place), len(near) - 1)])
 
 
 def _drawn(
     tree: Tree,
-    graph: TurnGraph,
-    roots: _Roots,
-    law: _Law,
-    part: tuple[int, int],
-    noise: float,
+    order: Ints32,
+    root: int,
+    backward: bool,
+    reach: float,
+    lean: Lean,
     many: int,
     rng: np.random.Generator,
 ) -> tuple[tuple[NDArray[Any], ...], int, Floats]:
-    """Draw the routes of one tree (edges, sizes, begin, end). Also return its root and the public probability of each
-    zone."""
-    root = roots.draw(part, rng)
-    # Costs vary from street to street, however many edges a map cuts a street into.
-    felt = graph.cost * np.exp(noise * rng.standard_normal(int(graph.streets.max()) + 1))[graph.streets]
-    order = tree.grow(graph, felt, root, _FAR * law.reach)
-    lean, zone = law.towards(root), law.lean.zone
-    running, fair = np.empty(len(order)), np.zeros(len(lean))
-    _chances(order, tree.way, law.reach, zone, lean, running, fair)
+    """Draw the routes of one tree (edges, sizes, begin, end), whose other ends follow a law with a reach. `order` are
+    its edges, nearest first. Also return the root and the public probability of each zone."""
+    own = lean.zone[root]
+    # The factor of each zone, as seen from the root.
+    factors = np.ascontiguousarray(lean.pairs[:, own] if backward else lean.pairs[own])
+    running, fair = np.empty(len(order)), np.zeros(len(factors))
+    _chances(order, tree.way, reach, lean.zone, factors, running, fair)
     # One end in each of equal parts, near to far: this varies less than independent draws.
     places = np.searchsorted(running, (np.arange(many) + rng.random(many)) / many * running[-1], side="right")
     leaves = order[np.minimum(places, len(order) - 1)]
-    edges, sizes = tree.ways(leaves, law.backward)
+    edges, sizes = tree.ways(leaves, backward)
     begin, end = rng.random(many), rng.random(many)
     # On a single edge one can only go forward.
     begin, end = (
