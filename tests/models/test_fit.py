@@ -5,37 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ldptrace.models.fit import LEAST, Fit, LargeTravelling, fit_potentials, travelling
+from ldptrace.models import fit
+from ldptrace.models.fit import LEAST, Fit, fit_potentials
 from ldptrace.models.observation import Observation, first_guess
 from ldptrace.models.path.components import components
 from ldptrace.models.path.flow import Flow
 from ldptrace.models.prior import Prior
-from ldptrace.models.solver import LargePredictor
-from linear_kit import Line
 from path_kit import random_flow
 
 
-def test_products_are_those_of_the_jacobian(rng: np.random.Generator) -> None:
-    line = Line.drawn(rng)
-    asked = {"a": 2, "b": 1}
-    large = travelling(line, 0.4)
-    assert isinstance(large, LargeTravelling)
-    assert isinstance(large, LargePredictor)
-    products = large.products(asked)
-    matrix = {name: 0.4 * line.slopes[name] for name in asked}
-    direction = rng.normal(size=3)
-    values = {name: rng.normal(size=len(rows)) for name, rows in matrix.items()}
-    for name, found in products.apply(direction).items():
-        assert found == pytest.approx(matrix[name] @ direction)
-    assert products.apply_transposed(values) == pytest.approx(
-        np.sum([matrix[name].T @ value for name, value in values.items()], axis=0)
-    )
-    assert large.pools("a").tolist() == [0, 1, 2, 3]
-    assert set(products.left) == {"a", "b"}
-
-
-def test_no_share_begins_at_nothing(rng: np.random.Generator) -> None:
-    assert travelling(Line.drawn(rng), -0.2).with_trip == pytest.approx(LEAST)
+def test_no_share_begins_at_nothing() -> None:
+    assert fit._possible(-0.2) == LEAST
 
 
 ASKED = {

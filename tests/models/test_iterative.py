@@ -92,9 +92,15 @@ def test_steps_lead_to_the_most_probable_potentials(rng: np.random.Generator) ->
 def test_products_are_those_of_the_matrix(rng: np.random.Generator) -> None:
     truth = Line.drawn(rng)
     seen = observations(truth, rng)
-    free, dense = IterativeSolver(prior(), seen), DenseSolver(prior(), seen)
+    # Two fifths of the devices have a trip.
+    free, dense = IterativeSolver(prior(), seen, 0.4), DenseSolver(prior(), seen, 0.4)
     for solver in (free, dense):
         solver.linearise(truth)
+    scale = np.sqrt(
+        np.concatenate([[*each.variances, *([] if each.total is None else [each.total[1]])] for each in seen])
+    )
+    slopes = np.concatenate([truth.slopes["a"], truth.slopes["a"].sum(axis=0)[None], truth.slopes["b"]])
+    np.testing.assert_allclose(dense.jacobian, 0.4 * slopes / scale[:, None])
     direction, values = rng.normal(size=3), rng.normal(size=7)
     np.testing.assert_allclose(free.apply(direction), dense.jacobian @ direction)
     np.testing.assert_allclose(free.apply_transposed(values), dense.jacobian.T @ values)

@@ -6,9 +6,9 @@ the prior's components those of `ldptrace.models.evidence`. Nothing is clipped, 
 data set. Any model that computes expected answers can be fitted (`docs/explanation/path-model.md`, "The fit").
 
 Devices without a trip answer null to every question, so each expected answer is t times what the trips alone give, t
-the share of devices with a trip (`Travelling`). It is not one of the potentials: what a model cannot explain would be
-taken for people at home. It follows from the questions that every trip answers with exactly one item, whose totals need
-no model, and from the other answers as far as the model agrees (`_share`).
+the share of devices with a trip (`Solver.with_trip`). It is not one of the potentials: what a model cannot explain
+would be taken for people at home. It follows from the questions that every trip answers with exactly one item, whose
+totals need no model, and from the other answers as far as the model agrees (`_share`).
 """
 
 from __future__ import annotations
@@ -20,87 +20,20 @@ from typing import Any, Generic
 
 import numpy as np
 
-from ldptrace.core.arrays import Floats, Ints
+from ldptrace.core.arrays import Floats
 from ldptrace.models.linear import one_thread
 from ldptrace.models.observation import CLEAR, Observation, Share, first_guess
 from ldptrace.models.prior import Prior
 from ldptrace.models.solver import (
     INEXACT,
     DenseSolver,
-    JacobianProducts,
     LargePredictor,
     Model,
-    SmallPredictor,
     Solver,
 )
 
 # The smallest share with a trip that a fit begins from.
 LEAST = 0.02
-
-
-@dataclass(frozen=True, eq=False)
-class Travelling(Generic[Model]):
-    """A model of trips, asked of devices of which the share `with_trip` has one."""
-
-    trips: Model
-    with_trip: float
-
-    @property
-    def potentials(self) -> Floats:
-        return self.trips.potentials
-
-    def moved(self, step: Floats) -> Any:
-        """Return the model with other potentials."""
-        return replace(self, trips=self.trips.moved(step))
-
-    def answers(self, capacities: Mapping[str, int]) -> dict[str, Floats]:
-        """Return expected items per device."""
-        return {name: self.with_trip * found for name, found in self.trips.answers(capacities).items()}
-
-
-class SmallTravelling(Travelling[Any]):
-    """With the Jacobian as a matrix."""
-
-    def jacobian(self, capacities: Mapping[str, int]) -> tuple[dict[str, Floats], dict[str, Floats]]:
-        trips: SmallPredictor = self.trips
-        rows, left = trips.jacobian(capacities)
-        return {name: self.with_trip * rows[name] for name in capacities}, left
-
-
-class LargeTravelling(Travelling[Any]):
-    """With products with the Jacobian."""
-
-    def products(self, capacities: Mapping[str, int]) -> TravellingProducts:
-        trips: LargePredictor = self.trips
-        return TravellingProducts(trips.products(capacities), self.with_trip)
-
-    def pools(self, name: str) -> Ints:
-        trips: LargePredictor = self.trips
-        return trips.pools(name)
-
-
-@dataclass(frozen=True, eq=False)
-class TravellingProducts:
-    """Products with the Jacobian of `LargeTravelling`."""
-
-    trips: JacobianProducts
-    with_trip: float
-
-    @property
-    def left(self) -> dict[str, Floats]:
-        return self.trips.left
-
-    def apply(self, direction: Floats) -> dict[str, Floats]:
-        return {name: self.with_trip * answer for name, answer in self.trips.apply(direction).items()}
-
-    def apply_transposed(self, values: Mapping[str, Floats]) -> Floats:
-        return self.with_trip * self.trips.apply_transposed(values)
-
-
-def travelling(trips: Model, with_trip: float) -> Travelling[Model]:
-    """Return a model of trips, and the share of devices with one."""
-    kind = LargeTravelling if isinstance(trips, LargePredictor) else SmallTravelling
-    return kind(trips, min(max(with_trip, LEAST), 1.0))
 
 
 # Rounds at most, and in a stream, where the next fit goes on from this one.
@@ -168,18 +101,18 @@ def fit_potentials(
     any large matrix. `progress` gets, before each round, its number and the largest possible number. A fit of a stream
     goes on `briefly`: what a few rounds leave undone, the next fit does, so that the time of a step has a bound.
     """
-    guess = first_guess(observations)
+    guess, rounds, prior = (
+        first_guess(observations),
+        _Rounds.of(before, briefly),
+        _answerable(prior, observations),
+    )
+    if not observations:
+        return Fit(here, {}, _variances(prior, rounds.logs(prior)), 0, 0.0, 1.0, guess)
     with_trip = 1.0
     if guess.clear:
         with_trip = 1 - (guess if before is None else before.share).value
     with one_thread():
-        return _fitted(
-            travelling(here, with_trip),
-            _answerable(prior, observations),
-            observations,
-            _Rounds.of(before, briefly),
-            progress,
-        )
+        return _fitted(here, _solver(here, prior, observations, with_trip), rounds, progress)
 
 
 def judged(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) -> tuple[Floats, float]:
@@ -187,20 +120,17 @@ def judged(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) -> 
 
     With J the Jacobian at the fit and K the prior's covariance, the latter is tr (K^-1 + J^T J)^-1 J^T J.
     """
-    solver, here, logs = solver_at(fit, prior, observations)
+    solver, logs = solver_at(fit, prior, observations)
     with one_thread():
-        return solver.misfit(here), solver.freedom(logs)
+        return solver.misfit(fit.model), solver.freedom(logs)
 
 
-def solver_at(
-    fit: Fit[Any], prior: Prior, observations: Sequence[Observation]
-) -> tuple[Solver[Any], Travelling[Any], Floats]:
-    """Return the solver with the derivatives at a fit, the fit, and the logarithms of the variances that it found."""
-    here = travelling(fit.model, fit.with_trip)
-    solver = _solver(here, prior, observations)
+def solver_at(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) -> tuple[Solver[Any], Floats]:
+    """Return the solver with the derivatives at a fit, and the logarithms of the variances that the fit found."""
+    solver = _solver(fit.model, prior, observations, fit.with_trip)
     with one_thread():
-        solver.linearise(here)
-    return solver, here, np.log([fit.variances[part.name] for part in prior.components])
+        solver.linearise(fit.model)
+    return solver, np.log([fit.variances[part.name] for part in prior.components])
 
 
 @dataclass(frozen=True)
@@ -220,29 +150,22 @@ class _Rounds:
             return _Rounds(CONTINUED, CONTINUED_LEARNING, 1, before.variances)
         return _Rounds(ROUNDS, RELEARNING, 2, before.variances)
 
+    def logs(self, prior: Prior) -> Floats:
+        """Return the logarithms of the variances that a fit begins with."""
+        known = self.variances
+        return np.log(
+            [
+                part.variance if part.fixed else known.get(part.name, part.variance)
+                for part in prior.components
+            ]
+        )
+
 
 def _fitted(
-    here: Travelling[Model],
-    prior: Prior,
-    observations: Sequence[Observation],
-    rounds: _Rounds,
-    progress: Callable[[int, int], None] | None,
+    here: Model, solver: Solver[Model], rounds: _Rounds, progress: Callable[[int, int], None] | None
 ) -> Fit[Model]:
-    names = [component.name for component in prior.components]
-    logs = np.log(
-        [
-            component.variance
-            if component.fixed
-            else rounds.variances.get(component.name, component.variance)
-            for component in prior.components
-        ]
-    )
-    if not observations:
-        variances = dict(zip(names, np.exp(logs).tolist(), strict=True))
-        return Fit(here.trips, {}, variances, 0, 0.0, 1.0, first_guess([]))
-    solver, share = _solver(here, prior, observations), None
-    clear = first_guess(observations).clear
-    settled = False
+    logs = rounds.logs(solver.prior)
+    guess, share, settled = first_guess(solver.observations), None, False
     for number in range(1, rounds.most + 1):
         if progress is not None:
             progress(number, rounds.most)
@@ -256,33 +179,36 @@ def _fitted(
         if number < rounds.learning and not settled:
             continue
         # Without a clear share there is none: with few answers it would only overfit.
-        if clear:
-            share = _share(here, solver, logs)
-            there = travelling(here.trips, 1 - share.value)
-            change = max(change, float(np.abs(solver.growth(there) - solver.growth(here)).max()))
-            here = there
+        if guess.clear:
+            share, before = _share(here, solver, logs), solver.growth(here)
+            solver.with_trip = _possible(1 - share.value)
+            change = max(change, float(np.abs(solver.growth(here) - before).max()))
         if change < TOLERANCE:
             break
-    variances = {name: float(np.exp(log)) for name, log in zip(names, logs, strict=True)}
     share = share or _share(here, solver, logs)
-    return Fit(here.trips, solver.expected(here), variances, number, change, here.with_trip, share)
+    variances = _variances(solver.prior, logs)
+    return Fit(here, solver.expected(here), variances, number, change, solver.with_trip, share)
 
 
-def _share(here: Travelling[Any], solver: Solver[Any], logs: Floats) -> Share:
+def _variances(prior: Prior, logs: Floats) -> dict[str, float]:
+    return {part.name: float(np.exp(log)) for part, log in zip(prior.components, logs, strict=True)}
+
+
+def _share(here: Model, solver: Solver[Model], logs: Floats) -> Share:
     """Return the share without a trip with its error, by the totals and by the model.
 
     Totals of the questions that every trip answers once need no model. What all other answers say depends on the model,
     and counts the less the more it differs from the totals: a misfit must not be taken for people at home. The error is
     never stated below that of the totals alone, because the model can be wrong where they do not show it.
     """
-    totals = first_guess(solver.observations)
+    totals, with_trip = first_guess(solver.observations), solver.with_trip
     if not totals.known:
         return first_guess([])
-    # All of it is about x, the logarithm of the share with a trip less that of `here`: estimates with their variances.
-    by_totals, variance = _log_of(totals, here)
+    # All of it is about x, the logarithm of the share with a trip less that of now: estimates with their variances.
+    by_totals, variance = _log_of(totals, with_trip)
     growth = solver.growth(here)
     _, precision = solver.beyond(growth, logs)
-    own, own_variance = _log_of(first_guess(solver.weighted()), here)
+    own, own_variance = _log_of(first_guess(solver.weighted()), with_trip)
     rest = precision - 1 / own_variance
     if rest <= 0:
         return totals
@@ -292,22 +218,30 @@ def _share(here: Travelling[Any], solver: Solver[Any], logs: Floats) -> Share:
     doubt = max(square / AGREED**2 - variance, own_doubt)
     found = (by_totals / variance + by_model / doubt) / (1 / variance + 1 / doubt)
     differs = square > CLEAR**2 * (variance + own_doubt)
-    mistaken = 1 - here.with_trip * math.exp(min(by_model, 1.0)) if differs else None
-    return Share(1 - here.with_trip * (1 + found), totals.std_error, mistaken)
+    mistaken = 1 - with_trip * math.exp(min(by_model, 1.0)) if differs else None
+    return Share(1 - with_trip * (1 + found), totals.std_error, mistaken)
 
 
-def _log_of(share: Share, here: Travelling[Any]) -> tuple[float, float]:
+def _log_of(share: Share, with_trip: float) -> tuple[float, float]:
     """Return a share as a change of the logarithm of the share with a trip, and its variance."""
-    return (1 - share.value) / here.with_trip - 1, (share.std_error / here.with_trip) ** 2
+    return (1 - share.value) / with_trip - 1, (share.std_error / with_trip) ** 2
 
 
-def _solver(here: Model, prior: Prior, observations: Sequence[Observation]) -> Solver[Model]:
+def _possible(with_trip: float) -> float:
+    """Return the share with a trip, not below the smallest that a fit begins from, and at most one."""
+    return min(max(with_trip, LEAST), 1.0)
+
+
+def _solver(
+    here: Model, prior: Prior, observations: Sequence[Observation], with_trip: float
+) -> Solver[Model]:
+    share = _possible(with_trip)
     if not isinstance(here, LargePredictor):
-        return DenseSolver(prior, observations)
+        return DenseSolver(prior, observations, share)
     # Small grids start without what large ones need.
     from ldptrace.models.iterative import IterativeSolver
 
-    return IterativeSolver(prior, observations)
+    return IterativeSolver(prior, observations, share)
 
 
 def _answerable(prior: Prior, observations: Sequence[Observation]) -> Prior:

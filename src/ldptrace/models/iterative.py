@@ -119,8 +119,8 @@ class IterativeSolver(Solver[Model]):
     # Potentials of zero are too far from the fit: variances that explain the answers there are far too large.
     first_learning = 2
 
-    def __init__(self, prior: Prior, observations: Sequence[Observation]) -> None:
-        super().__init__(prior, observations)
+    def __init__(self, prior: Prior, observations: Sequence[Observation], with_trip: float = 1.0) -> None:
+        super().__init__(prior, observations, with_trip)
         # No model of thousands of cells is exact; answers far more precise than the model would stop the fit.
         self.errors = np.hypot(self.errors, INEXACT * np.maximum(self.observed, 0))
         self._damping: float | None = None
@@ -138,7 +138,7 @@ class IterativeSolver(Solver[Model]):
 
     def apply(self, direction: Floats) -> Floats:
         """Return the Jacobian, in standard errors, times a direction of the potentials."""
-        return self.stacked(self._products.apply(direction)) / self.errors
+        return self.stacked(self._products.apply(direction)) * (self.with_trip / self.errors)
 
     def apply_transposed(self, values: Floats) -> Floats:
         """Return the transposed Jacobian, in standard errors, times a number for each answer."""
@@ -148,7 +148,7 @@ class IterativeSolver(Solver[Model]):
     def _by_question(self, values: Floats) -> dict[str, Floats]:
         """Return the factor of each item in sums of answers and totals times `values`, a row for each sum."""
         until = np.cumsum([len(seen.frequencies) for seen in self.observations])
-        parts = np.split(self.by_item(values / self.errors), until[:-1], axis=1)
+        parts = np.split(self.by_item(values * (self.with_trip / self.errors)), until[:-1], axis=1)
         return {seen.name: part for seen, part in zip(self.observations, parts, strict=True)}
 
     def likely(self, here: Model, logs: Floats) -> Floats:

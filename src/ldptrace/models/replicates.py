@@ -41,15 +41,15 @@ def redrawn(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) ->
     """
     if not observations:
         return None
-    solver, here, logs = solver_at(fit, prior, observations)
+    solver, logs = solver_at(fit, prior, observations)
     rng = np.random.default_rng(0)
     with one_thread():
         # With many potentials each draw takes about as long as a step of the fit.
         few = isinstance(solver, DenseSolver) or prior.size <= SMALL
         count = REPLICATES if few else REPLICATES // 2
-        drawn = solver.changes(here, logs, count, rng)
+        drawn = solver.changes(fit.model, logs, count, rng)
         # With more devices that have a trip, each of them answers less.
-        nearest, precision = solver.beyond(solver.growth(here), logs)
+        nearest, precision = solver.beyond(solver.growth(fit.model), logs)
     return drawn - np.outer(rng.standard_normal(count) / math.sqrt(max(precision, 1.0)), nearest)
 
 

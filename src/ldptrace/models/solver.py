@@ -88,8 +88,10 @@ class Solver(ABC, Generic[Model]):
     # The round from which on a fit that begins at zero potentials learns variances.
     first_learning = 1
 
-    def __init__(self, prior: Prior, observations: Sequence[Observation]) -> None:
+    def __init__(self, prior: Prior, observations: Sequence[Observation], with_trip: float = 1.0) -> None:
         self.prior, self.observations = prior, observations
+        # The share of devices with a trip: models say what these answer.
+        self.with_trip = with_trip
         values = [part for seen in observations for part in (seen.frequencies, *_optional(seen, 0))]
         variances = [part for seen in observations for part in (seen.variances, *_optional(seen, 1))]
         self.observed, self.errors = np.concatenate(values), np.sqrt(np.concatenate(variances))
@@ -146,7 +148,8 @@ class Solver(ABC, Generic[Model]):
 
     def expected(self, at: Model) -> dict[str, Floats]:
         """Return expected answers, repeats taken away."""
-        return {name: answer * self.left[name] for name, answer in at.answers(self.capacities).items()}
+        answers = at.answers(self.capacities)
+        return {name: self.with_trip * answer * self.left[name] for name, answer in answers.items()}
 
     def misfit(self, at: Model) -> Floats:
         """Return observed less expected answers, in standard errors."""
@@ -190,7 +193,7 @@ class DenseSolver(Solver[Model]):
         assert isinstance(here, SmallPredictor)
         rows, self.left = here.jacobian(self.capacities)
         self.jacobian = self.stacked(rows)
-        self.jacobian /= self.errors[:, None]
+        self.jacobian *= (self.with_trip / self.errors)[:, None]
         answers, potentials = self.jacobian.shape
         self._square = self.jacobian.T @ self.jacobian if potentials <= answers else None
         self._kept: tuple[Floats, tuple[PriorRoot, Callable[[Floats], Floats]]] | None = None

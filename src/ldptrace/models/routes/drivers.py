@@ -125,16 +125,17 @@ class Drivers:
     ) -> Drivers:
         """Compare the kinds of drivers at a fit of a pool."""
         equal, by_kind = _answers(fitted, pool, drawing, estimates, observations, rng)
-        solver, here, logs = solver_at(fitted.fit, fitted.prior, observations)
+        here = fitted.fit.model
+        solver, logs = solver_at(fitted.fit, fitted.prior, observations)
         assert isinstance(solver, DenseSolver)
-        apart = here.with_trip * solver.stacked(by_kind) / solver.errors[:, None]
+        apart = solver.with_trip * solver.stacked(by_kind) / solver.errors[:, None]
         apart -= (apart @ equal)[:, None]
         with one_thread():
             target = solver.misfit(here) + solver.jacobian @ here.potentials
             weighed = np.array([each - solver.jacobian @ solver.beyond(each, logs)[0] for each in apart.T])
         slope, curvature = weighed @ target, weighed @ apart
         # The slope varies by the noise of the answers, and as other trees of routes would have other answers.
-        trees = fitted.fit.model.scatter(here.with_trip * solver.by_item(weighed / solver.errors), pool.tree)
+        trees = here.scatter(solver.with_trip * solver.by_item(weighed / solver.errors), pool.tree)
         believed = curvature @ np.linalg.pinv(curvature + trees, hermitian=True)
         return likely_shares(drawing.kinds, equal, believed @ slope, believed @ curvature, rng)
 
