@@ -105,6 +105,18 @@ def test_whatever_is_in_a_trajectory_file_it_is_answered(name: str) -> None:
     assert len(Path("report").read_bytes()) == report_bytes(PLAN.rounds[0])
 
 
+@pytest.mark.usefixtures("folder")
+def test_a_file_in_which_no_trip_was_found_is_named() -> None:
+    """Silent towards the curator, never towards the person."""
+    words = "no trip was found in it, and the device answers that there is none"
+    for name, found in (("columns.csv", False), ("trip.csv", True)):
+        if not found:
+            Path(name).write_text(ODD_FILES[name])
+        given = ("--trajectory", name, "-o", "report", "--ledger", f"{name}.json")
+        said = run("report", "--plan", "plan.json", *given).output
+        assert (f"{name}: {words}" in said) != found
+
+
 @pytest.mark.parametrize("name", [name for name in ODD_FILES if name.endswith((".gpx", ".geojson"))])
 @pytest.mark.usefixtures("folder")
 def test_both_commands_make_the_same_of_a_file(name: str) -> None:

@@ -37,6 +37,16 @@ def test_devices_keep_every_trip_of_a_file(tmp_path: Path) -> None:
         trips(Plan.single_report(GRID, 1.0, crs="EPSG:3857"))
 
 
+def test_the_columns_of_the_file_can_be_named(tmp_path: Path) -> None:
+    """The hint of the error names an option that the command has."""
+    path = tmp_path / "trips.csv"
+    path.write_text("ride,east,north\n" + "".join(f"{k // 3},{k},{k}\n" for k in range(9)))
+    hint = run("--input", str(path), "--x", "east", "--y", "north")
+    assert "--id ride" in str(hint.exception)
+    named = run("--input", str(path), "--x", "east", "--y", "north", "--id", "ride")
+    assert "did not answer" in str(named.exception)
+
+
 def test_a_server_that_is_not_there_is_told() -> None:
     gone = run()
     assert isinstance(gone.exception, LdptraceError), gone.output

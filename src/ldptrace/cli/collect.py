@@ -140,6 +140,8 @@ def report(
     book = Ledger(ledger or default_ledger(), limit, shuffled=shuffled, **allowed)
     reporter = Reporter.from_document(read_document(plan), plan_id=plan_id, crs=system, ledger=book)
     number = reporter.number(None if round_number is None else round_number - 1)
+    if trajectory is not None and not trips:
+        note(f"{trajectory}: no trip was found in it, and the device answers that there is none")
     words = []
     if explain:
         words = [*explain_ledger(book, reporter.plan, clock), *explain_asking(reporter.plan, number)]

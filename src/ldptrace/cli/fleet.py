@@ -29,7 +29,7 @@ SeedOption = Annotated[
 ]
 
 
-@with_options(reading=Reading, only=("format", "crs"))
+@with_options(reading=Reading, only=("format", "crs", "x", "y", "t", "id", "user", "timezone", "month_first"))
 def fleet(
     *,
     url: str = typer.Option(help="Address of the server."),
