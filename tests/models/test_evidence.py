@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ldptrace.models.evidence import allowed_variances, likely_variances
+from ldptrace.models.evidence import allowed_variances, condensed, likely_variances
 from ldptrace.models.prior import Prior, PriorComponent
 
 POTENTIALS = 200
@@ -66,6 +66,16 @@ def test_more_answers_than_potentials_say_the_same_condensed(rng: np.random.Gene
     shuffled = rng.permutation(50)
     again = learned(prior, jacobian[shuffled], target[shuffled], rounds=1)["own"]
     assert abs(repeated / again - 1) < 1e-6
+
+
+def test_of_very_many_answers_those_that_tell_most_are_kept(rng: np.random.Generator) -> None:
+    """Each of 700 potentials moves one answer by two standard errors and one by next to nothing."""
+    sizes = np.repeat([2.0, 0.01], 700)
+    order = rng.permutation(1400)
+    jacobian, target = (np.vstack([np.eye(700)] * 2) * sizes[:, None])[order], np.arange(1400.0)
+    rows, kept = condensed(jacobian, target)
+    assert len(rows) == len(kept) == 600
+    assert set(sizes[order][kept.astype(int)]) == {2.0}
 
 
 def test_variances_that_are_drawn_are_as_unsure_as_the_answers(rng: np.random.Generator) -> None:

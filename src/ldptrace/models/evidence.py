@@ -22,7 +22,7 @@ CLIMBS = 4
 # Directions of the potentials in which a step of one changes the answers by less than so much of their noise, squared,
 # say nothing about variances.
 _TOLD = 0.01
-# Largest number of answers in the marginal likelihood; more say little more about twenty variances.
+# Largest number of answers in the marginal likelihood; the others say little about twenty variances.
 _ANSWERS = 600
 # Entries of a triangle from which on threads share the work.
 _MANY = 100_000
@@ -171,9 +171,10 @@ def _lower(size: int) -> Ints:
 
 
 def condensed(jacobian: Floats, target: Floats, square: Floats | None = None) -> tuple[Floats, Floats]:
-    """Return fewer rows that say as much, or of very many a random choice; `square` is J^T J, where it is known."""
+    """Return fewer rows that say as much, or of very many those that potentials change most, in units of their noise;
+    `square` is J^T J, where it is known."""
     if min(jacobian.shape) > _ANSWERS:
-        chosen = np.random.default_rng(0).permutation(len(jacobian))[:_ANSWERS]
+        chosen = np.argsort(-np.einsum("ij,ij->i", jacobian, jacobian), kind="stable")[:_ANSWERS]
         return jacobian[chosen], target[chosen]
     if len(jacobian) > jacobian.shape[1]:
         sizes, directions = np.linalg.eigh(jacobian.T @ jacobian if square is None else square)
