@@ -8,6 +8,7 @@ import subprocess
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from clients_kit import JAVA, JVM, ROOT, java_jar, java_tests
@@ -299,6 +300,30 @@ def test_it_knows_a_report_that_arrived(
         said = java("-jar", jar, "send", *options, *send, status=exit_status)
     assert [path for path, _, _ in seen] == ["/v1/campaigns/spring/reports"]
     assert len(said) < 5_000
+
+
+def test_a_time_of_a_file_is_a_moment_in_any_zone(jar: Path, plan: Path, tmp_path: Path) -> None:
+    now, book, trip = 1_780_300_800, tmp_path / "book.json", tmp_path / "trip.gpx"
+    plan.write_text(Plan.from_json(plan.read_text()).changed(standing=STANDING).to_json())
+    options = ("--plan", plan, "--ledger", book, "--trajectory", trip)
+
+    def said(time: str, command: str = "explain", **status: int) -> str:
+        trip.write_text(
+            f'<gpx><trk><trkseg><trkpt lat="52.5" lon="13.4"><time>{time}</time></trkpt></trkseg></trk></gpx>'
+        )
+        more = ("-o", tmp_path / "report") if command == "report" else ()
+        return java(
+            "-jar", jar, command, *options, "--now", now + 2 * 604_800 * (not status), *more, **status
+        )
+
+    said("2026-06-01T08:00:00Z", "report", status=2)
+    phase = int(re.search(r'"phase":(\d+)', book.read_text())[1])  # type: ignore[index]
+    passed = now + 2 * 604_800 - STANDING.start - phase
+    arrived = now + 2 * 604_800 - passed % STANDING.every - 3600
+    utc, india, later = (str(np.datetime64(arrived + ahead, "s")) for ahead in (0, 19_800, 2 * 19_800))
+    expected = said(f"{utc}Z")
+    assert said(f"{india}+05:30") == expected
+    assert said(f"{later}Z") != expected
 
 
 def test_the_moment_of_sending_is_random(jar: Path, trip: Path, plan: Path, tmp_path: Path) -> None:

@@ -82,6 +82,7 @@ JAVA_FAULTS = [
     Fault("java: a duplicate says that a shuffler holds it", _REPORTER, "plan.shuffled == null && before", "before", f"{TESTED}::test_a_shuffled_report_goes_to_the_shuffler_alone"),
     Fault("java: a shuffled report goes to the campaign", _REPORTER, "        if (plan.shuffled == null) {\n            if (campaign == null)", "        if (campaign != null) {\n            if (campaign == null)", f"{TESTED}::test_a_shuffled_report_goes_to_the_shuffler_alone"),
     Fault("java: document types are read", f"{JAVA}/cli/Gpx.java", "factory.setFeature(NO_DOCTYPE, true);", "factory.setFeature(NO_DOCTYPE, false);", f"{TESTED}::test_a_document_type_is_not_read"),
+    Fault("java: zones turn the other way", f"{JAVA}/cli/Moments.java", "(zone.charAt(0) == '-' ? -60 : 60)", "(zone.charAt(0) == '-' ? 60 : -60)", f"{TESTED}::test_a_time_of_a_file_is_a_moment_in_any_zone"),
     Fault("java: the program sends at once", f"{JAVA}/cli/Main.java", "wait(given == null ? reporter.delay() : reporter.delay(seconds(given)));", "wait(0);", f"{TESTED}::test_the_moment_of_sending_is_random"),
     Fault("java: the text is not replaced", _FILE, "            if (!temporary.renameTo(file)) {", "            if (temporary == null) {", CHECKS),
 ]  # fmt: skip

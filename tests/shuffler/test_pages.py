@@ -93,6 +93,21 @@ def test_a_person_answers_on_the_page(browser: Browser, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_plan_that_the_address_does_not_name_is_not_answered(browser: Browser, tmp_path: Path) -> None:
+    port = free_port()
+    plan, other = (shuffled(WORLD, batch=batch, address=f"http://127.0.0.1:{port}") for batch in (2, 3))
+    store = Store(tmp_path, time.time)
+    store.add_plan(plan, "http://127.0.0.1:9/v1/campaigns/spring", "token", admission=False)
+    with running(tmp_path, port) as server:
+        tab = Visit(browser, server)
+        tab.page.route(f"**/v2/plans/{plan.id}", lambda route: route.fulfill(body=other.to_json()))
+        page = tab.go(f"/c/{plan.id}")
+        expect(page.locator("#message")).to_contain_text("not the one whose id the device was given")
+        assert page.locator("#trip").is_hidden()
+    store.close()
+
+
+@pytest.mark.slow
 def test_the_total_is_shown_before_a_person_takes_part(browser: Browser, tmp_path: Path) -> None:
     """The eps0 of all answers that the lifetime allows, which counts from then on."""
     port = free_port()
