@@ -500,7 +500,7 @@ NEIGHBOUR_FAULTS = [
     Fault("flows: streets of a cell are known better", "src/ldptrace/products/flows.py", "UNTOLD = 0.4", "UNTOLD = 0.2", "tests/products/test_flows.py"),
     Fault("pages: a release that is not published is shown", "src/ldptrace/server/pages.py", 'if campaign.state != "published":', "if False:", "tests/server/test_pages.py"),
     Fault("js: a redirection counts as arrived", "clients/js/src/sending.js", 'redirect: "error"', 'redirect: "follow"'),
-    Fault("page: the plan need not be the one of the address", "src/ldptrace/server/assets/contributor.js", "{ planId: mixed ? name : campaign.plan }", "{}", "tests/shuffler/test_pages.py"),
+    Fault("page: the plan need not be the one of the address", "src/ldptrace/server/assets/contributor.js", "{ planId: mixed ? name : campaign.plan }", "{}", "tests/shuffler/test_pages.py::test_a_plan_that_the_address_does_not_name_is_not_answered"),
     Fault("js: cookies are sent", "clients/js/src/sending.js", 'credentials: "omit"', 'credentials: "include"'),
     Fault("js: the page that sends is named", "clients/js/src/sending.js", 'referrerPolicy: "no-referrer"', 'referrerPolicy: "unsafe-url"'),
     Fault("js: a report that was refused is forgotten", "clients/js/src/sending.js", "answer.status === 200 || before;", "answer.status === 200 || answer.status === 400 || before;"),
