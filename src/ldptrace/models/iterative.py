@@ -90,7 +90,7 @@ PROBES, SIGNS = 6, 12
 # only take time.
 UNTOLD = 0.3
 # Rows of the pools are computed again where the last round moved the answers by more standard errors than this.
-NEARBY = 3.0
+NEARBY = 1.0
 # Rows of the pools that a thread computes at a time.
 ROWS = 16
 

@@ -288,7 +288,8 @@ class Products:
         self._weight = np.array([kind.weight for kind in self._kinds]).reshape(-1, len(flow.length))
         self.answers = {name: found[name] for name in capacities}
         self.left = {name: flow.left(name, most, found[name]) for name, most in capacities.items()}
-        self._scratch = SimpleQueue[Halves]()
+        # Tables that are free: one at a time, and one for each kind.
+        self._scratch = SimpleQueue[Halves](), SimpleQueue[Halves]()
 
     def apply(self, direction: Floats) -> dict[str, Floats]:
         """Return derivatives of the expected answers along a direction of the potentials."""
@@ -444,13 +445,15 @@ class Products:
 
     @contextmanager
     def _buffer(self, count: int) -> Iterator[Halves]:
-        """Return tables of states for passes; fresh memory would cost as much as the pass."""
+        """Return this many tables of states for passes; fresh memory would cost as much as the pass."""
+        waiting = self._scratch[min(count, 2) - 1]
         try:
-            tables = self._scratch.get_nowait()
+            tables = waiting.get_nowait()
         except Empty:
-            tables = np.empty((max(len(self._kinds), 1), *self._forward.shape), np.float32)
+            most = 1 if count == 1 else len(self._kinds)
+            tables = np.empty((most, *self._forward.shape), np.float32)
         yield tables[:count]
-        self._scratch.put(tables)
+        waiting.put(tables)
 
 
 def _halved(table: Floats) -> Halves:
