@@ -69,7 +69,7 @@ R = TypeVar("R", bound=Ragged)
 
 
 def in_blocks(batches: Iterable[R]) -> Iterator[R]:
-    """Rearrange batches into blocks."""
+    """Divide and join batches of any size into blocks of at most `CHUNK` trajectories and about `POINTS` points."""
     waiting: list[R] = []
     have = points = 0
     for batch in batches:

@@ -289,6 +289,7 @@ def described(
     for name in (names.id,) if names.id is not None else usual:
         if name in columns:
             ids, texts = split_ids(columns[name], name)
+            # Numbers that repeat identify no trajectory: they stay a column.
             if ids is not None and len(np.unique(ids)) < len(ids):
                 ids = None
             elif name != names.user:

@@ -133,6 +133,7 @@ def _tilt(x: Floats, y: Floats) -> float:
     """Return the direction, up to right angles, in which most buildings have their neighbours."""
     _, near = cKDTree(np.c_[x, y]).query(np.c_[x, y], k=min(4, len(x)))
     dx, dy = x[near[:, 1:]] - x[:, None], y[near[:, 1:]] - y[:, None]
+    # Four times an angle is the same for directions that differ by right angles, so their mean is that of unit vectors.
     return float(np.angle(np.sum(np.exp(4j * np.arctan2(dy, dx)))) / 4)
 
 

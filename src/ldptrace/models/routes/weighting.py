@@ -207,7 +207,8 @@ class Weighting:
         them."""
         common = self.features.shape[1]
         mean = np.append(self.features.T @ self.shares, np.zeros(len(self.potentials) - common))
-        # A row for each potential: what one route adds to is near each other then.
+        # A row for each potential and a column for each item. The rows that one route adds to are neighbours, which is
+        # quick.
         together = np.zeros((len(mean), self.table.shape[1]))
         listed = (self.table.indptr, self.table.indices, self.table.data)
         features = (self.features.indptr, self.features.indices, self.features.data)
