@@ -43,7 +43,8 @@ def test_a_generated_set_stands_beside_one_of_the_paper(name: str) -> None:
 
 @pytest.mark.slow
 def test_the_seed_decides_a_generated_set() -> None:
-    one, same, other = (generated("porto", 20, seed).trajectories for seed in (1, 1, 2))
+    # The set that is made most quickly.
+    one, same, other = (generated("campus", 20, seed).trajectories for seed in (1, 1, 2))
     np.testing.assert_array_equal(one.x, same.x)
     assert not np.array_equal(one.x, other.x)
 
