@@ -201,6 +201,7 @@ def _pairs(channel: Randomizer, empty: int, p: float) -> float:
     if not isinstance(channel, PrivSet) or channel.size < 2:
         return 0.0
     outputs, size, most = channel.outputs, channel.size, channel.capacity
+    # The chance of both nulls of a pair: `own` if the user holds one of them at least, `other` if none.
     own = p * (size - 1) / (outputs - 1)
     ratio = float(channel.ratio)
     missed = math.comb(outputs - 2 - most, size - 2) / math.comb(outputs - 2, size - 2)

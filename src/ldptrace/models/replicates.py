@@ -48,7 +48,8 @@ def redrawn(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) ->
         few = isinstance(solver, DenseSolver) or prior.size <= SMALL
         count = REPLICATES if few else REPLICATES // 2
         drawn = solver.changes(fit.model, logs, count, rng)
-        # With more devices that have a trip, each of them answers less.
+        # The share of devices with a trip is uncertain, too. A larger one makes all answers larger; each replicate
+        # draws one, and potentials that undo it as well as they can.
         nearest, precision = solver.beyond(solver.growth(fit.model), logs)
     return drawn - np.outer(rng.standard_normal(count) / math.sqrt(max(precision, 1.0)), nearest)
 

@@ -59,7 +59,7 @@ class JacobianProducts(Protocol):
 
     @property
     def left(self) -> dict[str, Floats]:
-        """The part of each answer that is left when a path names an item once, which the products include."""
+        """The share of each answer that remains because a path names an item only once. The products include it."""
 
     def apply(self, direction: Floats) -> dict[str, Floats]:
         """Return derivatives of the expected answers along a direction of the potentials."""

@@ -90,6 +90,7 @@ class Counter:
             raise
 
     def _count(self, session: Session, campaign: str, submissions: Sequence[Submission]) -> list[Codes]:
+        """Count submissions to one campaign, round by round or window by window, and return a code for each report."""
         known = find_public(session, campaign)
         plans = counted_plans(session, campaign)
         if plans[-1].plan.shuffled is not None:

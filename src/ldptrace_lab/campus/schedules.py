@@ -69,12 +69,15 @@ def campus_knowledge(pois: Pois, walk: Floats, wish: Floats, events: int, rng: n
     usages = [usage_of(category) for category in pois.categories]
     hour = np.arange(24)[:, None]
     peak, width = np.array([u.peak for u in usages]), np.array([u.width for u in usages])
+    # How much each category draws people in each hour, and whether any of its places is open then.
     draw = np.array([u.draw for u in usages]) * (0.15 + np.exp(-(((hour + 0.5 - peak) / width) ** 2)))
     open_now = (pois.opens <= hour) & (hour < pois.closes) | (hour + 24 < pois.closes)
     some_open = np.stack([open_now[:, slots[a:b]].any(axis=1) for a, b in pairwise(first)], axis=1)
+    # How near each category is to each building, and in the last row to those who come from nowhere.
     wish = np.r_[wish, pois.popularity[None, :]][:, slots]
     near = np.add.reduceat(wish, first[:-1], axis=1)
     near /= near[-1]
+    # Events are at popular places of leisure and study, about the middle of their opening hours.
     venues = np.flatnonzero([pois.categories[c].startswith(("leisure", "study")) for c in pois.category])
     venues = venues if len(venues) else np.arange(len(pois))
     weight = pois.popularity[venues] / pois.popularity[venues].sum()
