@@ -15,8 +15,7 @@ from ldptrace.evaluation.evaluator import FRACTIONS
 from ldptrace.evaluation.metrics import METRICS
 from ldptrace_lab.kept import others
 from ldptrace_lab.reproduce import published
-from ldptrace_lab.reproduce.bench import FLOOR, WALKS
-from ldptrace_lab.reproduce.central import NAME as CENTRAL
+from ldptrace_lab.reproduce.bench import CENTRAL, FLOOR, WALKS
 from ldptrace_lab.reproduce.data import DataSet
 from ldptrace_lab.reproduce.results import Cell, Row
 

@@ -18,8 +18,7 @@ from ldptrace.evaluation.metrics import METRICS
 from ldptrace.methods import method as method_of
 from ldptrace_lab.kept import others
 from ldptrace_lab.reproduce import published
-from ldptrace_lab.reproduce.bench import FLOOR, WALKS
-from ldptrace_lab.reproduce.central import NAME as CENTRAL
+from ldptrace_lab.reproduce.bench import CENTRAL, FLOOR, WALKS
 from ldptrace_lab.reproduce.experiments import Experiment
 from ldptrace_lab.reproduce.results import MEASURED, PUBLISHED, Row
 

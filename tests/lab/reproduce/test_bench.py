@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from evaluation_data import drifting_walks
+from ldptrace.core.paths import CellPaths
 from ldptrace.errors import InputError
 from ldptrace.evaluation.attacks import KAPPAS
 from ldptrace.evaluation.evaluator import FRACTIONS
 from ldptrace.evaluation.metrics import METRICS
-from ldptrace_lab.reproduce.bench import FLOOR, WALKS, Bench
+from ldptrace.methods import METHODS
+from ldptrace.simulation.answers import answers
+from ldptrace_lab.reproduce.bench import CENTRAL, CENTRAL_LAPLACE, FLOOR, WALKS, Bench, noisy_statistics
 from ldptrace_lab.reproduce.data import own
 from ldptrace_lab.reproduce.results import Cell
 
@@ -60,11 +65,38 @@ def test_the_yardsticks_are_at_the_two_ends(name: str) -> None:
 
 
 def test_central_noise_is_a_method_of_the_bench_alone() -> None:
-    from ldptrace_lab.reproduce.central import NAME
-
-    assert measured(method=NAME, epsilon=10.0)["density_error"] < measured(method=WALKS)["density_error"]
+    assert measured(method=CENTRAL, epsilon=10.0)["density_error"] < measured(method=WALKS)["density_error"]
 
 
 def test_places_are_needed_where_they_are() -> None:
     with pytest.raises(InputError, match="has no table of places"):
         measured(method="ngram-full")
+
+
+def test_noise_is_as_large_as_it_says(paths: CellPaths, rng: np.random.Generator) -> None:
+    """Squares of Laplace scores have mean 1 and variance 5; six standard errors are a false alarm below 1e-6."""
+    scores = []
+    for _ in range(20):
+        estimates = noisy_statistics(paths, 1.0, rng)
+        for estimate in estimates.values():
+            if estimate.question.capacity == 1 and estimate.question.name != "turns":
+                rows = answers(estimate.question, paths, np.arange(len(paths)), rng)
+                truth = np.bincount(rows[rows >= 0], minlength=estimate.question.domain) / len(paths)
+                scores.append((estimate.frequencies - truth) / estimate.std_errors)
+    squares = np.concatenate(scores) ** 2
+    assert abs(squares.mean() - 1) < 6 * math.sqrt(5 / len(squares))
+
+
+def test_budgets_add_up(paths: CellPaths, rng: np.random.Generator) -> None:
+    """A standard error of sqrt(2) * sensitivity / budget / users tells the budget of each question."""
+    estimates = noisy_statistics(paths, 0.7, rng)
+    budgets = [
+        math.sqrt(2) * 2 * estimate.question.capacity / (estimate.std_errors[0] * len(paths))
+        for estimate in estimates.values()
+    ]
+    assert sum(budgets) == pytest.approx(0.7)
+
+
+def test_it_is_marked_and_kept_apart() -> None:
+    assert "central" in str(CENTRAL_LAPLACE.leaks)
+    assert CENTRAL_LAPLACE.name not in METHODS
