@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ldptrace.errors import InputError
-from ldptrace.evaluation.divergence import jensen_shannon
+from ldptrace.evaluation.divergence import count_divergence
 from ldptrace.models.ordinal import Answers, Bend, circle, fit_ordinal, line
 from ldptrace.models.time import DAY_PROFILE
 
@@ -25,8 +25,8 @@ def test_without_answers_it_is_the_profile() -> None:
 
 def test_precise_answers_are_followed_wherever_they_lead(rng: np.random.Generator) -> None:
     found = fit_ordinal(DAY_PROFILE, [answers(NIGHT, 1e-4, rng)], BENDS)
-    assert jensen_shannon(found.probabilities, NIGHT) < 1e-4
-    assert jensen_shannon(DAY_PROFILE, NIGHT) > 0.1
+    assert count_divergence(found.probabilities, NIGHT) < 1e-4
+    assert count_divergence(DAY_PROFILE, NIGHT) > 0.1
 
 
 @pytest.mark.slow
@@ -35,7 +35,7 @@ def test_noise_alone_bends_nothing_much(rng: np.random.Generator) -> None:
     """Standard errors four times the mean share of an hour: the profile stays, in every one of many draws."""
     for _ in range(10):
         found = fit_ordinal(DAY_PROFILE, [answers(DAY_PROFILE, 0.16, rng)], BENDS)
-        assert jensen_shannon(found.probabilities, DAY_PROFILE) < 0.02
+        assert count_divergence(found.probabilities, DAY_PROFILE) < 0.02
 
 
 @pytest.mark.slow
@@ -43,7 +43,7 @@ def test_more_answers_are_closer(rng: np.random.Generator) -> None:
     errors = []
     for noise in (0.03, 0.01, 0.003):
         found = [fit_ordinal(DAY_PROFILE, [answers(NIGHT, noise, rng)], BENDS) for _ in range(3)]
-        errors.append(np.mean([jensen_shannon(one.probabilities, NIGHT) for one in found]))
+        errors.append(np.mean([count_divergence(one.probabilities, NIGHT) for one in found]))
     assert errors[0] > errors[1] > errors[2]
 
 
@@ -103,7 +103,7 @@ def test_answers_of_neighbouring_classes_together() -> None:
     """Every answer is the sum of three hours: still the day comes out."""
     near = sum(np.roll(np.eye(24), k, axis=0) for k in (-1, 0, 1))
     found = fit_ordinal(DAY_PROFILE, [Answers(near @ NIGHT, np.full(24, 1e-8), near)], BENDS)
-    assert jensen_shannon(found.probabilities, NIGHT) < 1e-4
+    assert count_divergence(found.probabilities, NIGHT) < 1e-4
 
 
 def test_a_bell_can_move_and_narrow() -> None:
@@ -113,7 +113,7 @@ def test_a_bell_can_move_and_narrow() -> None:
     )
     narrow /= narrow.sum()
     found = fit_ordinal(wide, [Answers(narrow, np.full(26, 1e-7))], line(places))
-    assert jensen_shannon(found.probabilities, narrow) < 1e-3
+    assert count_divergence(found.probabilities, narrow) < 1e-3
 
 
 def test_it_is_the_posterior_mode_of_a_gaussian_on_the_log_scale() -> None:
