@@ -37,7 +37,7 @@ from ldptrace.protocol.questions import Pairs
 PathFit: TypeAlias = Fit[Flow]
 # What a fit takes, for each state of a pass, and how many times that with a large epsilon: answers that
 # are nearly exact need more products for a step, and more rounds. Told before it begins.
-SECONDS_PER_STATE, PRECISE = 1e-5, 3
+SECONDS_PER_STATE, PRECISE = 2e-5, 3
 LOG = logging.getLogger(__name__)
 EMPTY = np.zeros(0)
 KINDS = ("start", "end", "move", "turn", "pair", "bend")
