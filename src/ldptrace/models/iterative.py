@@ -158,6 +158,8 @@ class IterativeSolver(Solver[Model]):
             )
             return logs
         if self._pooled is None or self._change > NEARBY:
+            # Only one of them is in memory.
+            self._pooled = None
             self._pooled = self._pool(here)
         return climbed(self.prior, logs, self._pooled.spread, self._pooled.target(self, here))
 
