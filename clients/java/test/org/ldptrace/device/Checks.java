@@ -13,6 +13,8 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 /** What no vector can show: the random source, refusals of a device, files. Prints what fails, and "done". */
 public final class Checks {
@@ -308,5 +310,26 @@ public final class Checks {
             thread.join();
         }
         expect("two plans, two reports: " + reports, reports.size() == 2);
+        File turns = new File(folder, "turns.json");
+        CountDownLatch second = new CountDownLatch(1);
+        Thread late = new Thread(() -> {
+            try {
+                new FileStorage(turns).change(text -> null);
+            } catch (Exception wrong) {
+                System.out.println("FAILED a thread waits for its turn: " + wrong);
+            } finally {
+                second.countDown();
+            }
+        });
+        new FileStorage(turns).change(text -> {
+            late.start();
+            try {
+                expect("a thread waits for its turn", !second.await(500, TimeUnit.MILLISECONDS));
+            } catch (InterruptedException stopped) {
+                throw new IOException(stopped);
+            }
+            return null;
+        });
+        late.join();
     }
 }
