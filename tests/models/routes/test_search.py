@@ -79,5 +79,6 @@ def test_a_fit_goes_on_where_another_ended(estimates: Estimates) -> None:
     second = Fitted.of(routes, cut, estimates, seen, first)
     assert second.fit.rounds < first.fit.rounds
     for name, answers in first.fit.expected.items():
-        np.testing.assert_allclose(second.fit.expected[name], answers, atol=0.02)
+        # Standard errors of these answers are about 0.04.
+        np.testing.assert_allclose(second.fit.expected[name], answers, atol=0.03)
     assert first.scales().shape == (first.fit.model.places,)
