@@ -16,6 +16,7 @@ from typing import Any
 from ldptrace.curator.opening import CuratorKey
 from ldptrace.device.sealing import Sealer
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.seals import GENERATOR
 from ldptrace.protocol.shuffled import Shuffled
 from ldptrace.protocol.standing import Standing
 from ldptrace.server import campaigns
@@ -97,9 +98,15 @@ def serving(folder: Path, plan: Plan, clock: Any, *, admission: bool = False) ->
     return store
 
 
+def keyless(plan: Plan) -> Plan:
+    """The plan as facts make it, for a campaign that draws a key."""
+    assert plan.shuffled is not None
+    return plan.changed(campaign=None, shuffled=plan.shuffled.changed(key=GENERATOR))
+
+
 def opened_shuffled(database: Database, plan: Plan, name: str = "trips", **options: Any) -> Plan:
     """An open campaign with a key of its own; its plan."""
-    campaigns.create(database, name, plan.changed(campaign=None), terms(**options), actor="test")
+    campaigns.create(database, name, keyless(plan), terms(**options), actor="test")
     return campaigns.open_round(database, name, actor="test").plan
 
 

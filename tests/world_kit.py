@@ -25,7 +25,6 @@ from unittest import mock
 import numpy as np
 from starlette.types import Message
 
-from ldptrace.curator.opening import CuratorKey
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import SEALED_TYPE
 from ldptrace.protocol.standing import Standing
@@ -534,10 +533,9 @@ def make_curator(folder: Path) -> Path:
     """Make the folder of a curator with a shuffled campaign and a direct one, from which every history begins."""
     database = open_database(folder / "data")
     documents = {}
-    with mock.patch.object(CuratorKey, "drawn", return_value=KEY):
-        for name, plan in (("trips", standing()), ("direct", DIRECT)):
-            campaigns.create(database, name, plan.changed(campaign=None), actor="test")
-            documents[name] = campaigns.open_round(database, name, actor="test").plan.to_json()
+    for name, plan in (("trips", standing()), ("direct", DIRECT)):
+        campaigns.create(database, name, plan.changed(campaign=None), actor="test", key=KEY)
+        documents[name] = campaigns.open_round(database, name, actor="test").plan.to_json()
     database.tidy()
     database.close_all()
     (folder / "plans.json").write_text(json.dumps(documents))

@@ -16,7 +16,7 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.server import registry
 from ldptrace.server.batches import Label, count_batch
 from ldptrace.server.storage import open_database
-from shuffler_kit import HOUR, KEY, NOW, batch_of, standing, telling
+from shuffler_kit import HOUR, KEY, NOW, batch_of, keyless, standing, telling
 
 PLAN = Plan.single_report(Grid((0.0, 0.0, 6.0, 6.0), 4), 1.0)
 
@@ -194,7 +194,15 @@ def test_a_shuffled_campaign_shows_its_batches_and_both_promises(tmp_path: Path)
     plan = telling().changed(campaign=None)
     (tmp_path / "plan.json").write_text(plan.to_json())
     data = ("--data", str(tmp_path / "data"))
-    made = run("create", "trips", "--plan", str(tmp_path / "plan.json"), "--min-reports", "1", *data)
+    create = ("create", "trips", "--plan", str(tmp_path / "plan.json"), "--min-reports", "1", *data)
+    for secret in (None, "no key", "0" * 64):
+        if secret is not None:
+            (tmp_path / "plan.json.key").write_text(secret)
+        assert "private key" in str(run(*create).exception)
+        assert not (tmp_path / "data").exists()
+    (tmp_path / "plan.json.key").write_text(f"{KEY.text}\n")
+    made = run(*create)
+    assert "delete that file" in made.output
     assert "campaign token trips --scope shuffle" in made.output
     assert "epsilon 1 (1 if curator and shuffler work together); open it" in " ".join(made.output.split())
     run("open", "trips", *data)
@@ -207,11 +215,12 @@ def test_a_shuffled_campaign_shows_its_batches_and_both_promises(tmp_path: Path)
     shown = " ".join(run("show", "trips", *data).output.split())
     assert "shuffler A club, https://club.example, batches of 3 or more" in shown
     assert "promise epsilon 1, delta 1e-08 for an answer; 1 if curator and shuffler work together" in shown
-    assert "batch 4 reports, 4 counted, central epsilon 1" in shown
+    assert "batch 4 reports, 4 counted, 4 of them honest: central epsilon 1" in shown
+    assert "until 2027-01-15 09:00 UTC" in shown
 
 
 def test_a_standing_shuffled_campaign_shows_both_lifetimes(tmp_path: Path) -> None:
-    (tmp_path / "plan.json").write_text(standing().changed(campaign=None).to_json())
+    (tmp_path / "plan.json").write_text(keyless(standing()).to_json())
     data = ("--data", str(tmp_path / "data"))
     run("create", "trips", "--plan", str(tmp_path / "plan.json"), *data)
     shown = " ".join(run("show", "trips", *data).output.split())

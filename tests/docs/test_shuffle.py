@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from ldptrace.shuffler.app import ROUTES
 from ports_kit import free_port
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "shuffle.md"
@@ -82,10 +83,21 @@ def test_two_people_follow_the_guide(tmp_path: Path) -> None:
         for process in running:
             process.wait(30)
     assert "sent  300 reports" in said["ldptrace shuffle show"]
-    assert "300 reports, 300 counted, central epsilon" in said["ldptrace campaign show trips"]
+    assert (
+        "300 reports, 300 counted, 270 of them honest: central epsilon"
+        in said["ldptrace campaign show trips"]
+    )
     # The other one's folder holds no key and no report.
     assert not list(shuffler.rglob("campaigns.sqlite"))
     assert not list(curator.rglob("shuffler.sqlite"))
+
+
+def test_the_reference_lists_the_addresses_of_the_shuffler() -> None:
+    page = (PAGE.parents[1] / "reference" / "server.md").read_text()
+    for method, path, _ in ROUTES:
+        shown = path.replace("{plan}", "ID").replace("{window:window}", "K")
+        # Pages ask for their own files, and the text of the protocol says what OPTIONS answers.
+        assert method == "OPTIONS" or path.startswith("/assets/") or f"`{method} {shown}`" in page, path
 
 
 def wait(path: Path) -> None:

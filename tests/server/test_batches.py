@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from ldptrace.curator.opening import CuratorKey
 from ldptrace.errors import InputError
+from ldptrace.protocol.seals import GENERATOR
 from ldptrace.server import backups, batches, campaigns, registry, standing, tallies, tokens, views
 from ldptrace.server.batches import Label, count_batch, note_deleted
 from ldptrace.server.counting import Counter, Submission
@@ -18,8 +20,10 @@ from server_kit import counts, of, reports_counted, telling_report, terms
 from shuffler_kit import (
     BATCH,
     HOUR,
+    KEY,
     NOW,
     batch_of,
+    keyless,
     opened_shuffled,
     sealed,
     telling,
@@ -225,13 +229,23 @@ def test_the_key_is_in_backups_and_nowhere_else(tmp_path: Path) -> None:
 def test_every_campaign_has_a_key_of_its_own(tmp_path: Path) -> None:
     database = open_database(tmp_path)
     keys = {opened_shuffled(database, telling(), name).shuffled.key for name in ("a", "b")}  # type: ignore[union-attr]
-    assert len(keys | {telling().shuffled.key}) == 3  # type: ignore[union-attr]
-    with pytest.raises(InputError, match="without a campaign"):
-        campaigns.create(database, "trips", telling(), actor="test")
+    assert len(keys | {GENERATOR}) == 3
     with pytest.raises(InputError, match="says until when"):
-        campaigns.create(
-            database, "trips", telling().changed(campaign=None), terms(until=NOW + 9 * HOUR), actor="test"
-        )
+        campaigns.create(database, "trips", keyless(telling()), terms(until=NOW + 9 * HOUR), actor="test")
+
+
+def test_the_key_of_a_plan_is_used_or_refused_and_never_replaced(tmp_path: Path) -> None:
+    database = open_database(tmp_path)
+    plan = hourly().changed(campaign=None)
+    with pytest.raises(InputError, match="its private key is missing"):
+        campaigns.create(database, "trips", plan, actor="test")
+    with pytest.raises(InputError, match=f"with --key {CuratorKey.from_text('5').public.hex()}"):
+        campaigns.create(database, "trips", plan, actor="test", key=CuratorKey.from_text("5"))
+    made = campaigns.create(database, "trips", plan, actor="test", key=KEY)
+    assert made.plan.shuffled is not None
+    assert made.plan.shuffled.key == KEY.public
+    with database.reading() as session:
+        assert session.rows("SELECT secret FROM keys") == [(KEY.text,)]
 
 
 def test_a_batch_that_the_server_would_not_take_is_refused_before_anybody_answers(tmp_path: Path) -> None:
@@ -240,9 +254,9 @@ def test_a_batch_that_the_server_would_not_take_is_refused_before_anybody_answer
     most = (256 << 20) // 122 // 2
     opened_shuffled(database, hourly(batch=most))
     with pytest.raises(InputError, match=f"at most {most:,}, got {most + 1:,}"):
-        campaigns.create(database, "many", telling(batch=most + 1).changed(campaign=None), actor="test")
+        campaigns.create(database, "many", keyless(telling(batch=most + 1)), actor="test")
     with pytest.raises(InputError, match="the least batch is at most"):
-        standing.change_plan(database, "trips", hourly(batch=most + 1), actor="test", now=NOW)
+        standing.change_plan(database, "trips", keyless(hourly(batch=most + 1)), actor="test", now=NOW)
 
 
 def test_a_campaign_stays_shuffled(tmp_path: Path) -> None:
@@ -250,9 +264,12 @@ def test_a_campaign_stays_shuffled(tmp_path: Path) -> None:
     plan = opened_shuffled(database, hourly())
     with pytest.raises(InputError, match="plans of its kind"):
         standing.change_plan(database, "trips", hourly().changed(shuffled=None), actor="test", now=NOW)
-    changed = standing.change_plan(database, "trips", hourly(batch=BATCH + 1), actor="test", now=NOW + 1)
-    assert changed.plan.shuffled is not None
     assert plan.shuffled is not None
+    with pytest.raises(InputError, match=f"make the plan with --key {plan.shuffled.key.hex()}"):
+        standing.change_plan(database, "trips", hourly(), actor="test", now=NOW)
+    next_plan = keyless(hourly(batch=BATCH + 1))
+    changed = standing.change_plan(database, "trips", next_plan, actor="test", now=NOW + 1)
+    assert changed.plan.shuffled is not None
     assert changed.plan.shuffled.key == plan.shuffled.key
     with pytest.raises(InputError, match="its shuffler makes the codes"):
         tokens.create_admissions(database, "trips", 3, actor="test")

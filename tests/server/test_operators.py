@@ -15,7 +15,7 @@ from ldptrace.server import tokens
 from ldptrace.server.app import ROUTES
 from ldptrace.server.counting import Counter, Submission
 from server_kit import SINGLE, TELLING, TYPE, Client, code, drawn, opened, telling_report
-from shuffler_kit import KEY
+from shuffler_kit import KEY, telling
 
 
 @pytest.mark.slow
@@ -25,6 +25,10 @@ def test_a_shuffled_campaign_takes_no_key_from_outside(client: Client) -> None:
         refused = http.post("/v1/operator/campaigns", json={"name": "trips"} | facts, headers=client.token)
         assert (refused.status_code, code(refused)) == (400, "bad-request")
         assert "omit key" in refused.text
+        plan = {"plan": telling().changed(campaign=None).document()}
+        refused = http.post("/v1/operator/campaigns", json={"name": "trips"} | plan, headers=client.token)
+        assert (refused.status_code, code(refused)) == (400, "bad-request")
+        assert "its private key is missing" in refused.text
         assert http.get("/v1/operator/campaigns/trips", headers=client.token).status_code == 404
 
 

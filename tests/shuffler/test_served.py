@@ -17,6 +17,10 @@ def test_sizes_and_batches_are_those_of_the_plan() -> None:
     assert (served.size, served.batch) == (len(sealed(plan, 1).body), BATCH)
     with pytest.raises(InputError, match="not shuffled"):
         Served.of(TELLING)
+    most = (256 << 20) // served.size
+    assert Served.of(telling(batch=most)).batch == most
+    with pytest.raises(InputError, match=f"at most {most:,} reports, so one of at least {most + 1:,}"):
+        Served.of(telling(batch=most + 1))
 
 
 def test_the_batch_of_a_plan_without_windows_is_open_until_its_end() -> None:

@@ -137,7 +137,7 @@ def test_a_batch_is_never_larger_than_the_curator_takes(
         [sealed(plan, n, 0) for n in range(BATCH + 1)],
     )
     codes = [line[0] for line in store.make_codes(plan.id, [0], len(made))]
-    monkeypatch.setattr("ldptrace.shuffler.store.MAX_UPLOAD", BATCH * Served.of(plan).size)
+    monkeypatch.setattr("ldptrace.shuffler.served.MAX_UPLOAD", BATCH * Served.of(plan).size)
     coded = [Sealed(one.body, 0, code) for one, code in zip(made, codes, strict=True)]
     full = ServerProblem.CAMPAIGN_FULL.number
     assert store.take(plan.id, coded) == [0] * BATCH + [full]

@@ -13,12 +13,14 @@ import typer
 from ldptrace.cli.common import note, table_console
 from ldptrace.cli.operators import NameArgument, actor, backup, export, publish, restore, token
 from ldptrace.cli.options import with_options
+from ldptrace.cli.plan import key_file
 from ldptrace.cli.serve import DatabaseOption, DataOption, database_of
 from ldptrace.curator.facts import Facts
 from ldptrace.errors import InputError
 from ldptrace.server.terms import Terms
 
 if TYPE_CHECKING:
+    from ldptrace.curator.opening import CuratorKey
     from ldptrace.server.views import Overview, Predicted, RoundReports
 
 # Windows that are shown of a standing campaign.
@@ -32,8 +34,8 @@ def create(
     terms: Terms,
     plan: Path | None = typer.Option(
         None,
-        help="File of the plan of the collection; without this file, the command makes a plan from --users, "
-        "--epsilon, --bounds and further options.",
+        help="File of the plan of the collection, for a shuffled plan with its private key in PLAN.key; without this "
+        "file, the command makes a plan from --users, --epsilon, --bounds and further options.",
     ),
     roads: Path | None = typer.Option(None, help="Public road network; synthetic trips follow its streets."),
     data: DataOption = None,
@@ -60,9 +62,10 @@ def create(
     if notice and not notice.startswith(("https://", "http://")):
         notice = Path(notice).read_text(encoding="utf-8").strip()
     terms = replace(terms, notice=notice)
-    campaigns.check_new(name, chosen, terms)
+    key = None if plan is None or chosen.shuffled is None else _key_of(plan)
+    campaigns.check_new(name, chosen, terms, key)
     store = database_of(data, database, new=True)
-    made = campaigns.create(store, name, chosen, terms, actor=actor())
+    made = campaigns.create(store, name, chosen, terms, actor=actor(), key=key)
     if network:
         releases.keep_roads(store, name, network, actor=actor())
     shuffled = made.plan.shuffled
@@ -73,11 +76,21 @@ def create(
         f"campaign {name} is in draft: plan {made.plan.id[:12]}, {chosen.grid.n} x {chosen.grid.n} cells, "
         f"epsilon {epsilon}; open it with: ldptrace campaign open {name}"
     )
+    if key is not None and plan is not None:
+        note(f"the database holds the private key of {key_file(plan)} now: delete that file")
     if shuffled is not None:
         note(
             f"the id of the plan is {made.plan.id}; the private key stays in the database and its backups. Make a "
             f"token for the shuffler: ldptrace campaign token {name} --scope shuffle"
         )
+
+
+def _key_of(plan: Path) -> CuratorKey | None:
+    """Return the private key that `ldptrace plan` wrote beside a shuffled plan, or None."""
+    from ldptrace.curator.opening import CuratorKey
+
+    path = key_file(plan)
+    return CuratorKey.from_text(path.read_text(errors="replace")) if path.exists() else None
 
 
 def _network_files(path: Path) -> dict[str, bytes]:
@@ -158,6 +171,8 @@ def _facts(shown: Overview) -> None:
         )
     lines += [(key, shown[key]) for key in ("organiser", "contact") if shown[key]]
     lines += [(key, date_words(at)) for key in ("opens", "until") if (at := shown[key]) is not None]
+    if shown["shuffled"] and shown["shuffled"]["until"] is not None:
+        lines.append(("until", date_words(shown["shuffled"]["until"])))
     lines.append(("reports", f"{shown['reports']:,} counted, {shown['min_reports']:,} needed"))
     if standing:
         lines += [("window", text) for text in _windows(shown)]
@@ -190,7 +205,8 @@ def _batches(shown: Overview) -> list[tuple[str, str]]:
         what = (
             "deleted by the shuffler"
             if batch["deleted"]
-            else f"{batch['counted']:,} counted, central epsilon {batch['epsilon']:g}"
+            else f"{batch['counted']:,} counted, {batch['honest']:,} of them honest: central epsilon "
+            f"{batch['epsilon']:g}"
         )
         lines.append(("batch", f"{window}{batch['reports']:,} reports, {what}"))
     return lines

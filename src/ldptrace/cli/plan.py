@@ -74,8 +74,8 @@ def plan(
         write_text(chosen.to_json(), output, end="")
         note(f"plan {chosen.id[:12]} written to {output}")
         if secret is not None:
-            replace_file(str(_key_file(output)), f"{secret.text}\n".encode(), 0o600)
-            note(f"private key written to {_key_file(output)}: only the curator's server may have it")
+            replace_file(str(key_file(output)), f"{secret.text}\n".encode(), 0o600)
+            note(f"private key written to {key_file(output)}: only the curator's server may have it")
         if facts.shuffled and facts.shuffler is None:
             note(f"the plan names the shuffler {SHUFFLER}, for trials; give --shuffler and --operator")
     direct = _direct(facts) if facts.shuffled else None
@@ -108,16 +108,17 @@ def _secret(facts: Facts, output: Path | None) -> CuratorKey | None:
         return None
     if str(output) == "-":
         raise InputError("a private key is written beside the plan: give -o a file, or --key")
-    if _key_file(output).exists():
+    if key_file(output).exists():
         raise InputError(
-            f"{_key_file(output)} exists, and may open the reports to another plan: give -o another file"
+            f"{key_file(output)} exists, and may open the reports to another plan: give -o another file"
         )
     from ldptrace.curator.opening import CuratorKey
 
     return CuratorKey.drawn()
 
 
-def _key_file(output: Path) -> Path:
+def key_file(output: Path) -> Path:
+    """Return where the private key of a plan is."""
     return output.with_name(f"{output.name}.key")
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from ldptrace.core.extras import needed
-from ldptrace.protocol.seals import POINT_BYTES, SEAL_BYTES, Schedule, bound_info, label_bytes
+from ldptrace.errors import InputError
+from ldptrace.protocol.seals import ORDER, POINT_BYTES, SEAL_BYTES, Schedule, bound_info, label_bytes
 
 
 class CuratorKey:
@@ -30,6 +32,11 @@ class CuratorKey:
     def from_text(text: str) -> CuratorKey:
         """Return the key that `text` stands for."""
         ec = _ec()
+        text = text.strip()
+        if not re.fullmatch("[0-9a-f]{1,64}", text) or not 0 < int(text, 16) < ORDER:
+            raise InputError(
+                "a private key is a number of 64 hexadecimal digits, above 0 and below the curve's order"
+            )
         return CuratorKey(ec.derive_private_key(int(text, 16), ec.SECP256R1()))
 
     @property

@@ -103,7 +103,7 @@ def batches_of(session: Session, name: str, plans: dict[str, Plan]) -> list[dict
         # Omitted reports may be copies of others, which hide nobody.
         hidden = max(1, int(shuffled.honest * told["counted"]))
         achieved = stated_epsilon(hidden, float(plans[plan].epsilon), float(shuffled.delta))
-        counts = {"counted": told["counted"], "omitted": told["omitted"]}
+        counts = {"counted": told["counted"], "omitted": told["omitted"], "honest": hidden}
         found.append(entry | {"deleted": False} | counts | {"epsilon": achieved})
     return found
 

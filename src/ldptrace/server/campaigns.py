@@ -13,7 +13,7 @@ from ldptrace.models.lengths import length_quantile
 from ldptrace.protocol.plan import CampaignName, Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
 from ldptrace.protocol.reports import report_bytes
-from ldptrace.protocol.seals import sealed_bytes
+from ldptrace.protocol.seals import GENERATOR, sealed_bytes
 from ldptrace.server.registry import Campaign, find, is_name, note
 from ldptrace.server.seen import erase, rewrite, settle_all
 from ldptrace.server.storage import Database, Session
@@ -29,13 +29,22 @@ QUANTILE = 0.9
 UNPADDED = "paper-unpadded"
 
 
-def create(database: Database, name: str, plan: Plan, terms: Terms | None = None, *, actor: str) -> Campaign:
-    """Make a new campaign in the state draft. A shuffled plan gets the public key of a pair that is drawn here."""
+def create(
+    database: Database,
+    name: str,
+    plan: Plan,
+    terms: Terms | None = None,
+    *,
+    actor: str,
+    key: CuratorKey | None = None,
+) -> Campaign:
+    """Make a new campaign in the state draft. A shuffled plan without a key gets the public key of a pair that is drawn
+    here; `key` is the private one of a plan that has a key."""
     terms = terms or Terms()
-    check_new(name, plan, terms)
-    key = None if plan.shuffled is None else CuratorKey.drawn()
-    if key is not None and plan.shuffled is not None:
-        plan = plan.changed(shuffled=plan.shuffled.changed(key=key.public))
+    check_new(name, plan, terms, key)
+    if plan.shuffled is not None:
+        key = key or CuratorKey.drawn()
+        plan = with_key(plan, key.public)
     plan = named(plan, name)
     with database.writing() as session:
         if session.row("SELECT 1 FROM campaigns WHERE name = ?", name):
@@ -43,14 +52,14 @@ def create(database: Database, name: str, plan: Plan, terms: Terms | None = None
         stated = vars(terms) | {"title": terms.title or name}
         session.insert("campaigns", name=name, state="draft", round=0, plan=plan.id, admission=0, **stated)
         keep_plan(session, name, plan, 0)
-        if key is not None:
+        if plan.shuffled is not None and key is not None:
             session.insert("keys", campaign=name, secret=key.text)
         note(session, actor, "create", name, f"plan {plan.id}")
         return find(session, name)
 
 
-def check_new(name: str, plan: Plan, terms: Terms) -> None:
-    """Raise an error for a campaign with impossible values."""
+def check_new(name: str, plan: Plan, terms: Terms, key: CuratorKey | None = None) -> None:
+    """Raise an error for a campaign with impossible values. `key` is the private key of its plan, if it has one."""
     if not is_name(name):
         raise InputError(
             f"a campaign is named with up to 64 small letters, digits and hyphens, got {name[:80]!r}"
@@ -60,10 +69,9 @@ def check_new(name: str, plan: Plan, terms: Terms) -> None:
         raise InputError("a campaign closes after it opens")
     if not plan.is_private or plan.method == UNPADDED:
         raise PlanRefused(Problem.PLAN_NOT_PRIVATE)
-    if plan.shuffled is not None and plan.campaign is not None:
-        raise InputError(
-            "a shuffled plan gets its key when its campaign is made: give a plan without a campaign"
-        )
+    check_batch(plan)
+    if plan.shuffled is not None:
+        with_key(plan, GENERATOR if key is None else key.public)
     if plan.shuffled is not None and plan.standing is None and terms.until is not None:
         raise InputError("the plan of a shuffled campaign says until when devices answer: give no other time")
     if plan.extends is not None:
@@ -79,8 +87,23 @@ def named(plan: Plan, name: str) -> Plan:
     return plan
 
 
-def keep_plan(session: Session, name: str, plan: Plan, number: int) -> None:
-    """Store one more plan of a campaign."""
+def with_key(plan: Plan, public: bytes) -> Plan:
+    """Return a shuffled plan with this public key. A plan with another one is refused: nobody could open its reports.
+    The generator of the curve, whose private key everybody knows, stands for no key."""
+    shuffled = plan.shuffled
+    assert shuffled is not None
+    if shuffled.key not in (public, GENERATOR):
+        raise InputError(
+            "the plan has a public key, and its private key is missing: put the file PLAN.key, which `ldptrace plan` "
+            "wrote, beside the plan, or give users, epsilon and bounds, and the campaign makes its own pair of keys"
+            if public == GENERATOR
+            else f"the plan has another public key than its campaign: make the plan with --key {public.hex()}"
+        )
+    return plan.changed(shuffled=shuffled.changed(key=public))
+
+
+def check_batch(plan: Plan) -> None:
+    """Raise `InputError` for a plan whose batches the server would not take."""
     if plan.shuffled is not None:
         # A batch may have twice as many reports as it needs.
         most = MAX_UPLOAD // 2 // sealed_bytes(report_bytes(plan.rounds[0]))
@@ -89,6 +112,10 @@ def keep_plan(session: Session, name: str, plan: Plan, number: int) -> None:
                 f"the server takes batches of this plan of up to {2 * most:,} reports, so the least batch is at most "
                 f"{most:,}, got {plan.shuffled.batch:,}"
             )
+
+
+def keep_plan(session: Session, name: str, plan: Plan, number: int) -> None:
+    """Store one more plan of a campaign."""
     session.insert("plans", campaign=name, id=plan.id, number=number, text=plan.to_json())
 
 

@@ -7,7 +7,7 @@ import contextlib
 
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
-from ldptrace.server.campaigns import close_round, keep_plan, open_round
+from ldptrace.server.campaigns import check_batch, close_round, keep_plan, open_round, with_key
 from ldptrace.server.registry import Campaign, all_campaigns, find, note, plans_of
 from ldptrace.server.releases import DueRelease
 from ldptrace.server.seen import erase
@@ -32,8 +32,10 @@ def change_plan(database: Database, name: str, plan: Plan, *, actor: str, now: f
         old, new = campaign.plan.shuffled, plan.shuffled
         if (old is None) != (new is None):
             raise InputError("a campaign goes on with plans of its kind: shuffled, or answered directly")
-        same_key = None if old is None or new is None else new.changed(key=old.key)
-        plan = plan.changed(campaign=campaign.plan.campaign, shuffled=same_key)
+        check_batch(plan)
+        if old is not None:
+            plan = with_key(plan, old.key)
+        plan = plan.changed(campaign=campaign.plan.campaign)
         known = plans_of(session, name)
         if plan.id in known:
             raise InputError(f"campaign {name} has had this plan already, {plan.id[:12]}")

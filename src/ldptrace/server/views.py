@@ -93,6 +93,7 @@ class Batch(TypedDict):
     deleted: Annotated[bool, "Whether the shuffler deleted the batch, for example because it was too small."]
     counted: NotRequired[Count]
     omitted: NotRequired[Count]
+    honest: NotRequired[Annotated[Count, "The counted reports that are taken to come from honest devices."]]
     epsilon: NotRequired[
         Annotated[float, "The central epsilon that the counted reports of this batch achieve."]
     ]

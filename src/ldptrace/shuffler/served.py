@@ -10,6 +10,7 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import report_bytes
 from ldptrace.protocol.seals import sealed_bytes
 from ldptrace.protocol.standing import Standing
+from ldptrace.web.limits import MAX_UPLOAD
 
 # In place of a window in plans that have none.
 NO_WINDOW = -1
@@ -31,7 +32,18 @@ class Served:
         if plan.shuffled is None:
             raise InputError("the plan is not shuffled: its devices answer the curator directly")
         size = sealed_bytes(report_bytes(plan.rounds[0]))
-        return Served(plan.id, size, plan.shuffled.batch, plan.standing, plan.shuffled.until)
+        served = Served(plan.id, size, plan.shuffled.batch, plan.standing, plan.shuffled.until)
+        if served.batch > served.most:
+            raise InputError(
+                f"a batch of this plan has at most {served.most:,} reports, so one of at least {served.batch:,} would "
+                "never be sent"
+            )
+        return served
+
+    @property
+    def most(self) -> int:
+        """The most reports of a batch: a curator takes no larger one."""
+        return MAX_UPLOAD // self.size
 
     def span(self, window: int) -> tuple[float, float]:
         """Return from when until when reports of this window are taken; of a window that does not exist, never."""

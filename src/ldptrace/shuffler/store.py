@@ -27,7 +27,6 @@ from ldptrace.protocol.problems import Problem
 from ldptrace.shuffler.served import NO_WINDOW, Served
 from ldptrace.shuffler.slots import Slots, full, room
 from ldptrace.shuffler.witness import Witness
-from ldptrace.web.limits import MAX_UPLOAD
 from ldptrace.web.problems import ServerProblem, StorageUnavailable, not_found
 
 FILE = "shuffler.sqlite"
@@ -364,7 +363,7 @@ class _Taking:
 
     def has_room(self, sealed: bytes) -> bool:
         """Whether the batch holds this report already, or fewer than a curator takes at once."""
-        return self._count < MAX_UPLOAD // self._served.size or self.holds(sealed)
+        return self._count < self._served.most or self.holds(sealed)
 
     def admits(self, one: Sealed) -> bool:
         """Whether the batch holds this report already, or its code was unused; the code is used up then."""

@@ -13,7 +13,7 @@ from ldptrace.protocol.reports import read_report
 from ldptrace.server import campaigns, tokens
 from ldptrace.server.storage import Database
 from server_kit import Server, opened, reports_counted, terms, texts
-from shuffled_kit import shuffled
+from shuffled_kit import KEY, shuffled
 from visit_kit import GPX, LINE, PLANE, WORLD, choose, ledger, visit
 
 pytestmark = pytest.mark.slow
@@ -203,7 +203,7 @@ def test_the_page_in_another_language(
 def test_a_shuffled_campaign_is_answered_at_its_shuffler(
     browser: Browser, server: Server, database: Database
 ) -> None:
-    campaigns.create(database, "mixed", shuffled(WORLD), terms(), actor="test")
+    campaigns.create(database, "mixed", shuffled(WORLD), terms(), actor="test", key=KEY)
     plan = campaigns.open_round(database, "mixed", actor="test").plan
     with visit(browser, server) as tab:
         page = tab.go("/c/mixed")
