@@ -13,6 +13,7 @@ from ldptrace.errors import FitWarning
 from ldptrace.models.path.model import observed
 from ldptrace.models.routes.fitted import Cut, Fitted
 from ldptrace.models.routes.search import SMALL, parts_of, searched
+from ldptrace.models.routes.strides import DRAWN
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.roads.leaning import zones_of
@@ -65,8 +66,11 @@ def test_a_search_finds_what_is_odd_and_keeps_all_it_drew(estimates: Estimates) 
     for ours, public in zip(fitted.matches(seen), alone, strict=True):
         assert ours.question == public.question
     assert sum(match.chi2 for match in fitted.matches(seen)) < 0.5 * sum(match.chi2 for match in alone)
-    # The library leans: the corner has more routes than the broad law would give it.
+    # The library leans: the corner has more routes than the broad law would give it, and strides that weigh more
+    # are drawn more often.
     assert np.mean(starts == 0) > 0.2
+    shares, kind = fitted.strides.shares(fitted.weights), fitted.strides.kind
+    assert np.mean(kind == shares.argmax()) > max(DRAWN)
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -190,7 +190,7 @@ def _answers(
     picked = picked[np.argsort(pool.tree[picked], kind="stable")]
     # Ends were picked by the weights of their routes; all routes between them have weights of their own.
     public = pool.routes.weights[picked] / weights[picked]
-    strides = replace(fitted.strides, kind=fitted.strides.kind[picked])
+    strides = fitted.strides.take(picked)
     public = strides.weighted(public)
     totals, answers = [], []
     for routes in drawing.alternatives(pool, picked, rng):

@@ -40,16 +40,16 @@ class Cut:
     cells: CellPaths
 
     @staticmethod
-    def of(routes: Routes, grid: Grid, rng: np.random.Generator) -> Cut:
-        strides = Strides.drawn(routes, grid, rng)
+    def of(routes: Routes, grid: Grid, rng: np.random.Generator, shares: Floats | None = None) -> Cut:
+        """Draw the strides, which follow the shares that a fit has found, if there is one."""
+        strides = Strides.drawn(routes, grid, rng, shares)
         return Cut(strides, strides.cells(routes, grid))
 
     def joined(self, later: Cut) -> Cut:
         """Return these routes and later ones of the same network together."""
-        kind = np.concatenate([self.strides.kind, later.strides.kind])
         cells = np.concatenate([self.cells.cells, later.cells.cells])
         offsets = np.concatenate([self.cells.offsets, self.cells.offsets[-1] + later.cells.offsets[1:]])
-        return Cut(replace(self.strides, kind=kind), CellPaths(cells, offsets, self.cells.grid))
+        return Cut(self.strides.joined(later.strides), CellPaths(cells, offsets, self.cells.grid))
 
 
 @dataclass(frozen=True, eq=False)

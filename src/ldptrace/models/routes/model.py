@@ -315,7 +315,7 @@ class RouteModel(MobilityModel):
         """Return a text that says how many routes the model uses, and how far it is from the estimates, in standard
         errors. The text also lists the standard deviation of the parameters in each group."""
         roads = self.routes.roads
-        common = np.bincount(self.strides.kind, self.routes.weights, len(self.strides.apart))
+        common = self.strides.shares(self.routes.weights)
         unit = "s" if self.strides.timed else "units"
         lines = [
             f"{len(self.routes):,} routes on {roads.edges:,} edges of {roads.name}; synthetic trips effectively use "

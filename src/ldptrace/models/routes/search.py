@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ldptrace.core.arrays import Ints
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.curator.estimates import Estimates
 from ldptrace.models.observation import Match, Observation
 from ldptrace.models.routes.drivers import Drivers
@@ -57,12 +57,13 @@ def searched(
     zones = Zones.of(roads, grid, places_of(grid), kinds_of(roads) == GATE)
     until = parts_of(drawing.routes)
 
-    def draw(number: int, lean: Lean) -> tuple[Pool, Cut]:
-        """Draw a part of the library, with the starts and ends that `lean` prefers, and its cell paths."""
+    def draw(number: int, lean: Lean, strides: Floats | None = None) -> tuple[Pool, Cut]:
+        """Draw a part of the library, with the starts and ends that `lean` prefers, and its cell paths, by devices with
+        these shares of `strides`."""
         done, goal = until[number : number + 2]
         progress = _part(tell, done / until[-1], goal / until[-1])
         pool = replace(drawing, routes=int(goal - done)).pool(roads, rng, lean, progress)
-        return pool, Cut.of(pool.routes, grid, rng)
+        return pool, Cut.of(pool.routes, grid, rng, strides)
 
     pool, cut = draw(0, Lean.even(zones))
     drivers = Drivers.assumed(drawing.kinds)
@@ -73,7 +74,8 @@ def searched(
         if number == len(until) // 2 and asked:
             drivers = Drivers.of(fitted, pool, drawing, estimates, observations, rng)
             pool = pool.driven(drivers.shares)
-        later, cut_later = draw(number, Lean.towards(fitted.routes, fitted.weights, zones, pool.drivers))
+        lean = Lean.towards(fitted.routes, fitted.weights, zones, pool.drivers)
+        later, cut_later = draw(number, lean, fitted.strides.shares(fitted.weights))
         pool, cut = pool.joined(later), cut.joined(cut_later)
         scales = fitted.scales() if number >= _SETTLED else None
         fitted = Fitted.of(pool.routes, cut, estimates, observations, fitted, scales)

@@ -30,35 +30,60 @@ MOST_POINTS = 200
 # Mean distance between fixes, in sides of a cell, and how common each is before any answer: dense ones are.
 STRIDES = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0, 2.0)
 SHARES = (0.29, 0.28, 0.19, 0.12, 0.07, 0.03, 0.02)
-# How often each is drawn, in twentieths: few routes need the longest ones, and none may be missing.
-DRAWN = (4, 4, 4, 3, 2, 2, 1)
+# How often each is drawn before any answer: few routes need the longest ones, and none may be missing.
+DRAWN = (0.2, 0.2, 0.2, 0.15, 0.1, 0.1, 0.05)
+# Part of the strides that follow a fit, once there is one.
+FOLLOWED = 0.9
 
 
 @dataclass(frozen=True, eq=False)
 class Strides:
     """The stride of each route. `kind` is the number of the stride; `apart` are the strides in seconds (if `timed`) or
-    in units of length."""
+    in units of length. `chance` is the probability with which the stride of each route was drawn; only a fit needs it.
+    """
 
     kind: NDArray[np.int8]
     apart: Floats
     timed: bool
+    chance: Floats | None = None
 
     @staticmethod
-    def drawn(routes: Routes, grid: Grid, rng: np.random.Generator) -> Strides:
-        """Draw a stride for each route, with fixed shares and independent of the route."""
-        pattern = np.repeat(np.arange(len(STRIDES)), DRAWN)
-        kind = rng.permutation(pattern[np.arange(len(routes)) % len(pattern)]).astype(np.int8)
+    def drawn(routes: Routes, grid: Grid, rng: np.random.Generator, fitted: Floats | None = None) -> Strides:
+        """Draw a stride for each route, with fixed shares and independent of the route. Most of them follow the shares
+        that a fit has found, if there is one: routes with strides that no device has carry no weight."""
+        shares = np.array(DRAWN)
+        if fitted is not None:
+            shares = FOLLOWED * fitted + (1 - FOLLOWED) * shares
+        even = (np.arange(len(routes)) + 0.5) / max(len(routes), 1)
+        kind = rng.permutation(np.searchsorted(np.cumsum(shares)[:-1], even, side="right")).astype(np.int8)
         across, up = routes.roads.scale
         side = min(grid.step[0] * across, grid.step[1] * up)
         apart = side * np.array(STRIDES)
         if routes.roads.seconds is not None:
             apart *= float(routes.roads.seconds.sum() / routes.roads.length.sum())
-        return Strides(kind, apart, routes.roads.seconds is not None)
+        return Strides(kind, apart, routes.roads.seconds is not None, shares[kind])
+
+    def joined(self, later: Strides) -> Strides:
+        """Return the strides of these routes and of later ones of the same network."""
+        assert self.chance is not None
+        assert later.chance is not None
+        kind, chance = np.append(self.kind, later.kind), np.append(self.chance, later.chance)
+        return replace(self, kind=kind, chance=chance)
+
+    def take(self, picked: Ints) -> Strides:
+        """Return the strides of some routes."""
+        assert self.chance is not None
+        return replace(self, kind=self.kind[picked], chance=self.chance[picked])
+
+    def shares(self, weights: Floats) -> Floats:
+        """Return the share of each stride among routes of these weights."""
+        found = np.bincount(self.kind, weights, len(self.apart))
+        return found / found.sum()
 
     def weighted(self, weights: Floats) -> Floats:
         """Return the weights of the routes, corrected for strides that were drawn more or less often than they are
         expected."""
-        tilted = weights * (np.array(SHARES) / np.array(DRAWN))[self.kind]
+        tilted = weights * np.array(SHARES)[self.kind] / self.chance
         return tilted / tilted.sum()
 
     def points(self, routes: Routes, picked: Ints) -> Trajectories:
