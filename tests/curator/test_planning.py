@@ -16,7 +16,7 @@ from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.round import SHARES
-from ldptrace.protocol.shares import MAP_SHARES, PAIRS_ON_MAP
+from ldptrace.protocol.shares import MAP_SHARES, TOLD_ON_MAP
 from ldptrace.protocol.words import explain
 
 BOUNDS = (0.0, 0.0, 1.0, 1.0)
@@ -50,9 +50,13 @@ def test_pairs_are_asked_on_a_map_where_they_can_be_learned() -> None:
         assert ("pairs" in asked) == (districts > 0)
         if districts:
             assert asked["pairs"].question.parameters()["districts"] == districts
-            assert asked["pairs"].share / SHARES == pytest.approx(PAIRS_ON_MAP[districts], abs=2e-3)
-            others = {name: ask.share for name, ask in asked.items() if name != "pairs"}
-            assert others["visits"] / sum(others.values()) == pytest.approx(MAP_SHARES["visits"], abs=2e-3)
+            told = TOLD_ON_MAP[districts]
+            assert {name: asked[name].share / SHARES for name in told} == pytest.approx(told, abs=2e-3)
+            assert ("moves" in told) == (districts == 6)
+            # All others keep their proportions.
+            assert asked["visits"].share / asked["terminals"].share == pytest.approx(
+                MAP_SHARES["visits"] / MAP_SHARES["terminals"], rel=2e-2
+            )
     assert map_districts(10_000_000, 5, 3) == 0
     assert map_districts(10_000_000, 5, MAP_GRID) == 4
     # With shares of one's own nothing else is asked than they say.

@@ -17,7 +17,7 @@ from ldptrace.protocol.grid import Bounds, Grid, checked_bounds, checked_cells, 
 from ldptrace.protocol.limits import MAX_BATCH, MAX_DELTA, MAX_LIFETIME, MAX_START, MIN_DELTA
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.seals import GENERATOR
-from ldptrace.protocol.shares import DEFAULT_SHARES, DISTRICTS, MAP_SHARES, PAIRS_ON_MAP, Wanted
+from ldptrace.protocol.shares import DEFAULT_SHARES, DISTRICTS, MAP_SHARES, Wanted
 from ldptrace.protocol.shuffled import DELTA, HONEST, KEY_PATTERN, Shuffled
 from ldptrace.protocol.standing import START, Standing
 from ldptrace.protocol.units import GEOGRAPHIC, are_small_degrees, moment, plan_crs, seconds_of
@@ -427,11 +427,10 @@ class Facts(Asked, Common):
             return dict(MAP_SHARES if self.for_map else DEFAULT_SHARES), 0
         n = self.map_grid().n
         if self.for_map:
-            from ldptrace.curator.planning import map_districts
+            from ldptrace.curator.planning import map_districts, map_shares
 
             districts = map_districts(self.users, self.budget, n)
-            asked_pairs = PAIRS_ON_MAP[districts] if districts else 0.0
-            return MAP_SHARES | ({"pairs": asked_pairs / (1 - asked_pairs)} if districts else {}), districts
+            return map_shares(districts), districts
         from ldptrace.curator.asking import asked
 
         found = asked(self.users, self.budget, n)

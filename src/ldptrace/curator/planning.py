@@ -28,7 +28,7 @@ from ldptrace.protocol.lattice import move_count
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.randomizers.privset import PrivSet, unit_variance
 from ldptrace.protocol.round import SHARES
-from ldptrace.protocol.shares import DEFAULT_SHARES, PAIRS_ON_MAP
+from ldptrace.protocol.shares import DEFAULT_SHARES, MAP_SHARES, TOLD_ON_MAP
 
 # Length of the mean trip compared with the side of the map, when nothing is known.
 TRIP = 0.5
@@ -119,7 +119,8 @@ def map_districts(users: int, epsilon: float | Fraction, n: int) -> int:
     >>> [map_districts(300_000, epsilon, 6) for epsilon in (1, 2, 5)], map_districts(20_000, 5, 6)
     ([0, 4, 6], 4)
     """
-    ratio, members = ratio_at_most(epsilon_fraction(epsilon)), users * min(PAIRS_ON_MAP.values())
+    few = min(shares["pairs"] for shares in TOLD_ON_MAP.values())
+    ratio, members = ratio_at_most(epsilon_fraction(epsilon)), users * few
     # On fine grids more pairs would take the fit too long.
     for districts in MAP_DISTRICTS if n < MAP_GRID else MAP_DISTRICTS[1:]:
         domain = districts**4
@@ -128,6 +129,19 @@ def map_districts(users: int, epsilon: float | Fraction, n: int) -> int:
         if districts <= n and noise * domain <= LEARNABLE:
             return districts
     return 0
+
+
+def map_shares(districts: int) -> dict[str, float]:
+    """Return the shares of the questions of a plan with a street map that asks for pairs of this many districts per
+    side.
+
+    >>> round(map_shares(6)["pairs"], 2), round(map_shares(6)["moves"], 2), round(map_shares(0)["moves"], 2)
+    (0.6, 0.15, 0.02)
+    """
+    told = TOLD_ON_MAP.get(districts, {})
+    others = {name: share for name, share in MAP_SHARES.items() if name not in told}
+    left = (1 - sum(told.values())) / sum(others.values())
+    return {name: share * left for name, share in others.items()} | told
 
 
 def mostly_noise(

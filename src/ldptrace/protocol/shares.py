@@ -51,9 +51,9 @@ MAP_SHARES = {
     "links": 0.14,
     "turns": 0.01,
 }
-# Share of the users who are asked for pairs of districts where the curator has a street map and pairs can be learned:
-# by districts per side.
-PAIRS_ON_MAP = {4: 0.4, 6: 0.6}
+# Shares of the users where the curator has a street map and pairs of districts can be learned, by districts per side;
+# all other questions keep their proportions. Where even pairs of small districts can, so can single moves.
+TOLD_ON_MAP = {4: {"pairs": 0.4}, 6: {"pairs": 0.6, "moves": 0.15}}
 # Where questions about time are asked, five in 64 of the users of every other question answer one of them instead, but
 # of `length`, which few are asked and whose error would show it: shares of these (benchmarks/time.py). Whole parts, so
 # that the others keep exactly the proportions they have without.
