@@ -26,7 +26,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator import Estimates
 from ldptrace.curator.facts import Facts
 from ldptrace.errors import FitWarning
-from ldptrace.evaluation import Reference
+from ldptrace.evaluation.metrics import Reference
 from ldptrace.models import fit_model
 from ldptrace.models.base import MobilityModel
 from ldptrace.protocol.grid import Bounds, Grid

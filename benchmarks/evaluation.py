@@ -20,10 +20,11 @@ import numpy as np
 from benchmarks.data import oldenburg
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation import Reference, evaluate, resilience
 from ldptrace.evaluation.controls import map_alone, plain_routing
+from ldptrace.evaluation.evaluator import evaluate, resilience
+from ldptrace.evaluation.line_metrics import MATCHED, StreetMap
+from ldptrace.evaluation.metrics import Reference
 from ldptrace.evaluation.queries import resample
-from ldptrace.evaluation.streets import MATCHED, StreetMap
 from ldptrace.evaluation.traces import Traces
 from ldptrace.protocol.grid import Grid
 from ldptrace.roads.network import RoadNetwork

@@ -37,7 +37,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator import Estimates
 from ldptrace.curator.facts import Facts
 from ldptrace.errors import FitWarning
-from ldptrace.evaluation import METRICS, Reference
+from ldptrace.evaluation.metrics import METRICS, Reference
 from ldptrace.models import fit_model
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.shares import DEFAULT_SHARES, MAP_SHARES

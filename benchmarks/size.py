@@ -45,7 +45,7 @@ from ldptrace.core.running import Running
 from ldptrace.curator import Estimates
 from ldptrace.curator.facts import Facts
 from ldptrace.errors import FitWarning
-from ldptrace.evaluation import evaluate
+from ldptrace.evaluation.evaluator import evaluate
 from ldptrace.generators import city
 from ldptrace.io import read
 from ldptrace.models.path.model import PathModel

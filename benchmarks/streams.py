@@ -46,11 +46,10 @@ from ldptrace.methods.public import Public
 from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.roads import RoadNetwork
-from ldptrace.streams import Settings, stream
 from ldptrace.streams.now import Now
 from ldptrace.streams.occasions import Occasions, tally_of_step
-from ldptrace.streams.run import facts_of
-from ldptrace.streams.settings import WARM_UP
+from ldptrace.streams.run import facts_of, stream
+from ldptrace.streams.settings import WARM_UP, Settings
 
 TICK, TICKS, FIRST, EACH = 15.6, 500, 10_000, 500
 CELLS = 6

@@ -37,8 +37,9 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.curator.planning import outlook
 from ldptrace.errors import FitWarning
-from ldptrace.evaluation import METRICS, Reference, controls
+from ldptrace.evaluation import controls
 from ldptrace.evaluation.divergence import count_divergence
+from ldptrace.evaluation.metrics import METRICS, Reference
 from ldptrace.evaluation.traces import Traces, coarser
 from ldptrace.generators import city_traffic
 from ldptrace.models.path.model import PathModel

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.data import DataSet
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation import METRICS, Reference
+from ldptrace.evaluation.metrics import METRICS, Reference
 from ldptrace.protocol.grid import Grid
 from ldptrace_lab.reproduce.published import LDPTRACE, utility
 

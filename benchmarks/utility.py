@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.data import DataSet, generated, oldenburg, unseen
 from benchmarks.tables import PUBLISHED, Scores, floor, header, repeated, row, save
-from ldptrace.evaluation import METRICS
+from ldptrace.evaluation.metrics import METRICS
 from ldptrace.synthesis import synthesize
 
 METHODS = ("single-report", "paper")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ldptrace.core.trajectories import Trajectories
-from ldptrace_lab.campus import campus_walks
+from ldptrace_lab.campus.walks import campus_walks
 
 BUILDINGS = [
     ("Hall", "Academic", -123.2500, 49.2600),

@@ -8,8 +8,9 @@ from functools import cache
 import numpy as np
 
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation import Scorecard, evaluate
+from ldptrace.evaluation.evaluator import evaluate
 from ldptrace.evaluation.queries import SquareQueries
+from ldptrace.evaluation.scorecard import Scorecard
 from ldptrace.evaluation.summary import Summary
 from ldptrace.roads.network import RoadNetwork
 

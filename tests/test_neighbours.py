@@ -31,8 +31,8 @@ from ldptrace.curator.tally import Tally
 from ldptrace.errors import InputError
 from ldptrace.io import read
 from ldptrace.simulation.unit import Trips
-from ldptrace.streams import Settings as StreamSettings
-from ldptrace.streams import stream
+from ldptrace.streams.run import stream
+from ldptrace.streams.settings import Settings as StreamSettings
 from ldptrace.synthesis import Settings, run
 
 collect: Any = importlib.import_module("ldptrace.simulation.collect")

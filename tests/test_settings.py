@@ -22,7 +22,7 @@ from ldptrace.methods.single_report import Options
 from ldptrace.options import options_in
 from ldptrace.settings import Settings
 from ldptrace.streams.settings import Settings as StreamSettings
-from ldptrace_lab.campus import campus_walks
+from ldptrace_lab.campus.walks import campus_walks
 
 BOX = (0.0, 0.0, 400.0, 400.0)
 # One option of each method, with a value that is not its default.

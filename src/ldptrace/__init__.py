@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from ldptrace.curator.receive import Receiver
     from ldptrace.device import Ledger, Reporter
     from ldptrace.errors import InputError, LdptraceError
-    from ldptrace.evaluation import Scorecard, evaluate
+    from ldptrace.evaluation.evaluator import evaluate
+    from ldptrace.evaluation.scorecard import Scorecard
     from ldptrace.io import read, write
     from ldptrace.io.geojson import read_area
     from ldptrace.models import fit_model, load_model
@@ -79,10 +80,10 @@ _HOME = {
     "RoadNetwork": "ldptrace.roads",
     "RouteModel": "ldptrace.models.routes.model",
     "Routes": "ldptrace.roads.routes",
-    "Scorecard": "ldptrace.evaluation",
+    "Scorecard": "ldptrace.evaluation.scorecard",
     "Tally": "ldptrace.curator",
     "Trajectories": "ldptrace.core.trajectories",
-    "evaluate": "ldptrace.evaluation",
+    "evaluate": "ldptrace.evaluation.evaluator",
     "fit_model": "ldptrace.models",
     "load_model": "ldptrace.models",
     "read": "ldptrace.io",

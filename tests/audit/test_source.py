@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from audit_kit import ONE_GRR, ONE_OUE, SINGLE, seeded
-from ldptrace.audit.source import source_findings
+from ldptrace.audit.system import source_findings
 from ldptrace.device import Reporter
 from ldptrace.device import reporter as reporter_module
 from ldptrace.protocol.plan import Plan

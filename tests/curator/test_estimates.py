@@ -15,7 +15,7 @@ from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.randomizers import GRR, PrivSet, Randomizer
 from ldptrace.simulation import collect
-from ldptrace.simulation.channels import tally_of
+from ldptrace.simulation.collect import tally_of
 
 GRID = Grid((0.0, 0.0, 4.0, 4.0), 4)
 PLAN = Plan.single_report(GRID, 1.0, crs="EPSG:3857")

@@ -10,7 +10,7 @@ from ldptrace.curator.trips import PEOPLE, TripsPerPerson, trips_per_person
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
-from ldptrace.simulation.channels import tally_of
+from ldptrace.simulation.collect import tally_of
 
 PLAN = Plan.single_report(Grid((0.0, 0.0, 1.0, 1.0), 2), 1.0, questions=["length", "trips"])
 

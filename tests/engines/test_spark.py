@@ -42,7 +42,8 @@ from ldptrace.engines.spark import Piece, Spark, Split, _sum_groups, address, sh
 from ldptrace.engines.spark_crowd import SparkCrowd
 from ldptrace.engines.spark_reports import all_ids, receive_files
 from ldptrace.errors import FitWarning, InputError, NothingUsable
-from ldptrace.evaluation import Scorecard, evaluate
+from ldptrace.evaluation.evaluator import evaluate
+from ldptrace.evaluation.scorecard import Scorecard
 from ldptrace.io.account import Account
 from ldptrace.protocol.plan import Plan
 from ldptrace.roads.library import Library

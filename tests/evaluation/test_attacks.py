@@ -17,8 +17,8 @@ from ldptrace.evaluation.attacks import (
     KAPPAS,
     Outlier,
     Reidentification,
-    Resilience,
     outliers,
+    resilience_of,
     uniform_walks,
     zone_visits,
 )
@@ -57,18 +57,18 @@ def test_reidentification_by_hand() -> None:
     assert attack.threshold == pytest.approx(0.3)
     crowd = Trajectories.from_lists([[(4.0, 5.0)]] * 5 + [[(0.0, 0.0)]] * 50)
     found = attack.against(crowd)
-    assert found.attacked == 3
+    assert found["attacked"] == 3
     # Two users have five matches: defended for kappa below five.
-    assert found.ratios == tuple(2 / 3 if kappa < 5 else 0.0 for kappa in KAPPAS)
-    assert attack.against_real().ratios == (0.0,) * 9
-    assert attack.against(Trajectories.from_lists([[(0.0, 0.0)]])).ratios == (0.0,) * 9
+    assert found["resilience"] == [2 / 3 if kappa < 5 else 0.0 for kappa in KAPPAS]
+    assert attack.against_real()["resilience"] == [0.0] * 9
+    assert attack.against(Trajectories.from_lists([[(0.0, 0.0)]]))["resilience"] == [0.0] * 9
 
 
 def test_an_empty_zone_attacks_nobody() -> None:
     real = Trajectories.from_lists([[(0.0, 0.0), (1.0, 1.0)]])
     found = Reidentification.of(real, GRID).against(real)
-    assert found.attacked == 0
-    assert all(math.isnan(ratio) for ratio in found.ratios)
+    assert found["attacked"] == 0
+    assert all(math.isnan(ratio) for ratio in found["resilience"])
 
 
 def test_outlier_attack_by_hand() -> None:
@@ -78,10 +78,10 @@ def test_outlier_attack_by_hand() -> None:
     assert attack.threshold == 2.0
     # One published trajectory of length 8 has the matches 6, 7, 8; one of 4 has 2 to 6.
     found = attack.against(Trajectories.from_lists([[(0, 0), (8, 0)], [(0, 0), (4, 0)]]))
-    assert found.attacked == 2
-    assert found.ratios[:4] == (1.0, 0.5, 0.5, 0.0)
+    assert found["attacked"] == 2
+    assert found["resilience"][:4] == [1.0, 0.5, 0.5, 0.0]
     # Among the others, 0 and 8 have two matches, 1 and 7 three, the rest four.
-    assert attack.against_real().ratios[:3] == (7 / 9, 5 / 9, 0.0)
+    assert attack.against_real()["resilience"][:3] == [7 / 9, 5 / 9, 0.0]
 
 
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=90))
@@ -107,4 +107,4 @@ def test_random_walks_know_the_lengths_only(rng: np.random.Generator) -> None:
 
 
 def test_resilience_without_victims_is_undefined() -> None:
-    assert Resilience.of(np.array([], dtype=np.int64)).attacked == 0
+    assert resilience_of(np.array([], dtype=np.int64))["attacked"] == 0

@@ -8,9 +8,9 @@ import pytest
 from evaluation_data import CITY, chessboard, legs
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.evaluation import evaluate
 from ldptrace.evaluation.controls import map_alone, plain_routing, shortest_ways
-from ldptrace.evaluation.streets import StreetMap
+from ldptrace.evaluation.evaluator import evaluate
+from ldptrace.evaluation.line_metrics import StreetMap
 from ldptrace.roads.network import RoadNetwork
 
 

@@ -21,17 +21,10 @@ from ldptrace.core.outside import within
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.local import Files
 from ldptrace.errors import DataWarning, InputError
-from ldptrace.evaluation import (
-    METRICS,
-    Measured,
-    Published,
-    References,
-    Scorecard,
-    controls,
-    evaluate,
-    judge,
-    resilience,
-)
+from ldptrace.evaluation import controls
+from ldptrace.evaluation.evaluator import evaluate, resilience
+from ldptrace.evaluation.metrics import METRICS
+from ldptrace.evaluation.scorecard import Scorecard
 from ldptrace.io.batches import open_batches
 from ldptrace.protocol.grid import Bounds, Grid
 from road_kit import lattice_roads
@@ -82,7 +75,7 @@ def test_a_seed_repeats_everything() -> None:
 def test_without_a_seed_the_one_used_is_told() -> None:
     real, synthetic = drifting_walks(60, 1), drifting_walks(60, 2)
     card = evaluate(real, synthetic, repeat=1, attacks=False)
-    again = evaluate(real, synthetic, repeat=1, attacks=False, seed=card.seed)
+    again = evaluate(real, synthetic, repeat=1, attacks=False, seed=card.evaluation["seed"])
     assert card.to_json() == again.to_json()
 
 
@@ -95,7 +88,7 @@ def test_values_do_not_depend_on_the_other_sets(card: Scorecard) -> None:
 def test_attacks_alone(card: Scorecard) -> None:
     found = resilience(drifting_walks(300, 1), drifting_walks(300, 2), bounds=SQUARE, names=["good"], seed=1)
     assert list(found) == ["good"]
-    assert found["good"]["outlier"].synthetic == card.sets[0].attacks["outlier"].synthetic
+    assert found["good"]["outlier"]["synthetic"] == card.sets[0].attacks["outlier"]["synthetic"]
 
 
 def line(*points: tuple[float, float]) -> list[tuple[float, float]]:
@@ -195,15 +188,21 @@ def test_what_leaves_the_bounds_is_cut_dropped_or_clamped_and_counted() -> None:
     assert 0 < outside < 50
     pieces, crossings = within(real, box)
     cut = evaluate(real, real, bounds=box, seed=1, repeat=1)
-    assert cut.real.trajectories == cut.sets[0].figures.trajectories == np.count_nonzero(pieces.sizes)
+    assert (
+        cut.pictures["real"]["trajectories"]
+        == cut.sets[0].portrait["trajectories"]
+        == np.count_nonzero(pieces.sizes)
+    )
     assert crossings.sentence in " ".join(cut.remarks())
     dropped = evaluate(real, real, bounds=box, seed=1, repeat=1, outside="drop")
-    assert dropped.real.trajectories == dropped.sets[0].figures.trajectories == 50 - outside
+    assert (
+        dropped.pictures["real"]["trajectories"] == dropped.sets[0].portrait["trajectories"] == 50 - outside
+    )
     assert f"{outside} trips leave the bounds and are omitted (of 50 trajectories)" in " ".join(
         dropped.remarks()
     )
     clamped = evaluate(real, real, bounds=box, seed=1, repeat=1, outside="clamp")
-    assert clamped.real.trajectories == 50
+    assert clamped.pictures["real"]["trajectories"] == 50
     assert f"of {outside} trips moved to the border of the bounds (of 50 trajectories)" in " ".join(
         clamped.remarks()
     )
@@ -214,9 +213,9 @@ def test_what_leaves_the_bounds_is_cut_dropped_or_clamped_and_counted() -> None:
 def test_bounds_come_from_the_real_set_when_nobody_gives_them() -> None:
     real = drifting_walks(50, 1)
     card = evaluate(real, real, seed=1, repeat=1)
-    assert card.grid.bounds == real.bounds()
+    assert tuple(card.evaluation["bounds"]) == real.bounds()
     assert "the bounds were taken from the real set" in card.remarks()
-    assert evaluate(real, real, grid=Grid(SQUARE, 5), seed=1, repeat=1).grid.n == 5
+    assert evaluate(real, real, grid=Grid(SQUARE, 5), seed=1, repeat=1).evaluation["grid"] == 5
     with pytest.raises(InputError, match="were given as well"):
         evaluate(real, real, grid=Grid(SQUARE, 5), bounds=(0, 0, 9, 9))
 
@@ -239,7 +238,7 @@ def test_different_coordinate_systems_are_refused() -> None:
         evaluate(real, synthetic)
     # One label for the same thing, or no label at all, is no difference.
     same = replace(synthetic, crs="OGC:CRS84")
-    assert evaluate(real, same, bounds=SQUARE, seed=1, repeat=1).crs == "EPSG:4326"
+    assert evaluate(real, same, bounds=SQUARE, seed=1, repeat=1).evaluation["crs"] == "EPSG:4326"
     unnamed = evaluate(real, replace(synthetic, crs=None), bounds=SQUARE, seed=1, repeat=1)
     assert "names no coordinate system" in " ".join(unnamed.remarks())
 
@@ -248,7 +247,7 @@ def test_geographic_distances_are_in_metres() -> None:
     real = drifting_walks(50, 1)
     degrees = replace(real, crs="EPSG:4326")
     plane, ground = (evaluate(item, item, bounds=SQUARE, seed=1, repeat=1) for item in (real, degrees))
-    assert ground.real.mean_length > 100_000 * plane.real.mean_length
+    assert ground.pictures["real"]["mean_length"] > 100_000 * plane.pictures["real"]["mean_length"]
     assert values(ground)["density_error"] == values(plane)["density_error"]
 
 
@@ -323,16 +322,14 @@ def test_sets_of_many_blocks_are_judged_like_whole_ones(monkeypatch: pytest.Monk
     real, synthetic = timed(drifting_walks(300, 1), 1), timed(drifting_walks(200, 2), 2)
     expected = evaluate(real, synthetic, grid=SIX, seed=1, repeat=1, attacks=False)
     monkeypatch.setattr("ldptrace.engines.base.POINTS", 300)
-    rng = np.random.default_rng(3)
-    references = References.of(real, SIX, [200], rng)
-    card = judge(references, [Published("ours", Measured.of(synthetic, SIX))], rng, repeat=1)
+    card = evaluate(real, synthetic, grid=SIX, seed=3, repeat=1, attacks=False)
     for name in ("density_error", "trip_error", "pattern_f1", "fine_density_error_96", "departure_error"):
         assert card.sets[0].values[name].mean == pytest.approx(expected.sets[0].values[name].mean, abs=1e-9)
     # Bootstraps differ by chance: of the divergences of 300 trips by about a tenth.
     for name in ("od_error_12", "fine_density_error_24"):
         floors = [found.sets[0].values[name].floor for found in (card, expected)]
         assert floors[0] == pytest.approx(floors[1], rel=0.5)
-    assert len(card.real.samples) == 300
+    assert len(card.pictures["real"]["samples"]) == 300
     assert "<svg" in card.to_html()
 
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import itertools
 import json
 
 import numpy as np
@@ -11,11 +10,10 @@ from hypothesis import strategies as st
 from evaluation_data import drifting_walks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.figures import (
-    Figures,
-    bends_of,
     blocks,
     cell_edges,
     pattern_table,
+    portrait,
     street_lines,
 )
 from ldptrace.evaluation.measured import Measured
@@ -29,26 +27,27 @@ GRID = Grid((0.0, 0.0, 10.0, 10.0), 5)
 def test_a_line_by_hand() -> None:
     # Three cells along the bottom row; cells are counted up the columns.
     line = Measured.of(Trajectories.from_lists([[(1, 1), (3, 1), (5, 1)]]), GRID)
-    figures = Figures.of("one", line, line, np.array([0]))
-    assert (figures.trajectories, figures.points, figures.mean_length, figures.mean_cells) == (1, 3, 4, 3)
-    np.testing.assert_allclose(figures.density[[0, 5, 10]], 1 / 3)
-    assert figures.density.sum() == pytest.approx(1)
-    assert figures.flows == [(0, 5, 0.5), (5, 10, 0.5)]
-    assert figures.trips[0, 10] == 1
+    figures = portrait("one", line, line, np.array([0]))
+    assert [figures[name] for name in ("trajectories", "points", "mean_length", "mean_cells")] == [1, 3, 4, 3]
+    density = np.array(figures["density"])
+    np.testing.assert_allclose(density[[0, 5, 10]], 1 / 3, atol=1e-7)
+    assert density.sum() == pytest.approx(1)
+    assert figures["flows"] == [[0, 5, 0.5], [5, 10, 0.5]]
+    assert figures["trips"][0][10] == 1
     # The point in the middle is on the straight line.
-    np.testing.assert_allclose(figures.samples, [[(0.1, 0.1), (0.5, 0.1)]], atol=1e-6)
-    assert len(figures.hours) == len(figures.durations) == 0
+    np.testing.assert_allclose(figures["samples"], [[(0.1, 0.1), (0.5, 0.1)]], atol=1e-6)
+    assert figures["hours"] == figures["durations"] == []
 
 
 def test_every_table_is_a_distribution() -> None:
     real, other = (Measured.of(drifting_walks(60, seed), Grid(GRID.bounds, 40)) for seed in (1, 2))
-    figures = Figures.of("other", other, real, None)
+    figures = portrait("other", other, real, None)
     for name in ("density", "trips", "lengths", "diameters", "cells"):
-        assert getattr(figures, name).sum() == pytest.approx(1), name
-    assert sum(share for *_, share in figures.flows) == pytest.approx(1)
-    assert len(figures.density) == 32 * 32
-    assert figures.samples == []
-    json.dumps(figures.document())
+        assert np.sum(figures[name]) == pytest.approx(1, abs=1e-4), name
+    assert sum(share for *_, share in figures["flows"]) == pytest.approx(1, abs=1e-4)
+    assert len(figures["density"]) == 32 * 32
+    assert figures["samples"] == []
+    json.dumps(figures)
 
 
 @given(st.integers(2, 80), st.integers(1, 32))
@@ -66,17 +65,13 @@ def test_edges_of_cells_are_whole_numbers() -> None:
     assert cell_edges(summary)[0] == 1
 
 
-@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=40), st.floats(1e-3, 0.5))
-def test_bends_keep_the_line(points: list[tuple[float, float]], least: float) -> None:
-    x, y = np.array(points).T
-    kept = bends_of(x, y, least)
-    assert {0, len(x) - 1} <= set(kept.tolist())
-    for first, last in itertools.pairwise(kept):
-        start, way = np.array([x[first], y[first]]), np.array([x[last] - x[first], y[last] - y[first]])
-        for p in range(first, last + 1):
-            at = np.array([x[p], y[p]]) - start
-            share = np.clip(at @ way / (way @ way), 0, 1) if way @ way > 0 else 0.0
-            assert np.hypot(*(at - share * way)) <= least + 1e-12
+def test_small_bends_are_not_drawn() -> None:
+    lines = [[(1, 1), (3, 1.001), (5, 1), (5, 9)], [(2, 2)]]
+    drawn = Measured.of(Trajectories.from_lists(lines), GRID)
+    assert portrait("it", drawn, drawn, np.arange(2))["samples"] == [
+        [[0.1, 0.1], [0.5, 0.1], [0.5, 0.9]],
+        [[0.2, 0.2]],
+    ]
 
 
 def test_patterns_of_three_cells_and_their_frequency() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation.habits import Habits
+from ldptrace.evaluation.traces import Habits
 from ldptrace.protocol.grid import Grid
 
 GRID = Grid((0, 0, 12, 12), 6)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evaluation_data import densified, drifting_walks, points_in, timed
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation import evaluate
+from ldptrace.evaluation.evaluator import evaluate
 from ldptrace.evaluation.line_metrics import LINE_METRICS, LinePair, LineQueries, log_divergence
 from ldptrace.evaluation.queries import SquareQueries
 from ldptrace.evaluation.traces import FINE, HOURS, Traces

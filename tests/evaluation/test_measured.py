@@ -11,7 +11,7 @@ from ldptrace.core.reading import Outside
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.local import Memory
 from ldptrace.errors import InputError
-from ldptrace.evaluation import evaluate
+from ldptrace.evaluation.evaluator import evaluate
 from ldptrace.evaluation.measured import (
     Census,
     Measured,
@@ -148,7 +148,7 @@ def test_blocks_are_measured_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("ldptrace.engines.base.POINTS", 50)
     parts = Measured.of(whole, GRID)
     assert len(parts.summary.tables.blocks) > 5
-    np.testing.assert_array_equal(parts.summary.density, once.summary.density)
+    np.testing.assert_array_equal(parts.summary.tables.density, once.summary.tables.density)
     np.testing.assert_allclose(parts.traces.presence, once.traces.presence)
     assert np.array_equal(parts.trajectories.x, whole.x)
 

@@ -238,7 +238,7 @@ def test_identical_sets_score_perfect() -> None:
         assert found[name] == 0.0
     assert found["hotspot_query_error"] == 0.0
     assert found["pattern_f1"] == 1.0
-    ties = np.unique(Summary.of(real, Grid(SQUARE, 6)).coverage, return_counts=True)[1]
+    ties = np.unique(Summary.of(real, Grid(SQUARE, 6)).tables.coverage, return_counts=True)[1]
     assert found["kendall_tau"] == pytest.approx(1 - np.sum(ties * (ties - 1)) / (36 * 35))
 
 

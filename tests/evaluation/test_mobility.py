@@ -11,7 +11,7 @@ import pytest
 
 from evaluation_data import drifting_walks, timed
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation import evaluate
+from ldptrace.evaluation.evaluator import evaluate
 from ldptrace.evaluation.line_metrics import LinePair, LineQueries
 from ldptrace.evaluation.mobility import (
     CLASS_VALUES,

@@ -7,8 +7,7 @@ import pytest
 from evaluation_data import drifting_walks
 from ldptrace.engines.local import Files
 from ldptrace.errors import InputError
-from ldptrace.evaluation import evaluate
-from ldptrace.evaluation.evaluator import central_peers
+from ldptrace.evaluation.evaluator import central_peers, evaluate
 
 SQUARE = (0.0, 0.0, 10.0, 10.0)
 SHUFFLED = {"epsilon": "0.5", "trust": "shuffler", "delta": "0.00000001", "local_epsilon": "4", "batch": 300}

@@ -5,16 +5,17 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from evaluation_data import drifting_walks, good_and_bad
 from ldptrace.errors import InputError
-from ldptrace.evaluation import Scorecard, evaluate
-from ldptrace.evaluation.attacks import KAPPAS, Resilience
+from ldptrace.evaluation.attacks import KAPPAS
+from ldptrace.evaluation.evaluator import evaluate
 from ldptrace.evaluation.metrics import CORRECTED
-from ldptrace.evaluation.scorecard import Attack, SetResult, attack_table, attacks_document
+from ldptrace.evaluation.scorecard import Scorecard, SetResult, attack_table
 
 SQUARE = (0.0, 0.0, 10.0, 10.0)
 
@@ -62,7 +63,7 @@ def test_real_samples_can_be_left_out(card: Scorecard) -> None:
     assert len(card.document()["real"]["samples"]) == 300
     assert len(card.document()["sets"][0]["portrait"]["samples"]) == 300
     real = drifting_walks(40, 1)
-    assert evaluate(real, real, seed=1, samples=False, repeat=1).real.samples == []
+    assert evaluate(real, real, seed=1, samples=False, repeat=1).pictures["real"]["samples"] == []
 
 
 def printed(card: Scorecard) -> str:
@@ -126,9 +127,9 @@ def test_an_unknown_metric_names_those_there_are(small_card: Scorecard) -> None:
         small_card["speed"]
 
 
-def attack(attacked: int, ratio: float) -> Attack:
-    hidden = Resilience(attacked, (1.0,) * len(KAPPAS))
-    return Attack(Resilience(attacked, (ratio,) * len(KAPPAS)), hidden, hidden, 0.5)
+def attack(attacked: int, ratio: float) -> dict[str, Any]:
+    own, hidden = ({"attacked": attacked, "resilience": [found] * len(KAPPAS)} for found in (ratio, 1.0))
+    return {"synthetic": own, "fresh_real": hidden, "uniform": hidden}
 
 
 def result(attacked: int, ratio: float, *notes: str) -> SetResult:
@@ -143,8 +144,8 @@ def test_seeds_of_one_method_are_one_set_with_the_mean_of_their_attacks() -> Non
     )
     assert left is other
     assert (one.name, one.seeds, one.notes) == ("good", 2, ("few points", "no times"))
-    assert one.attacks["outlier"].synthetic.attacked == 101
-    assert one.attacks["outlier"].synthetic.ratios == pytest.approx((0.4,) * len(KAPPAS))
+    assert one.attacks["outlier"]["synthetic"]["attacked"] == 101
+    assert one.attacks["outlier"]["synthetic"]["resilience"] == pytest.approx([0.4] * len(KAPPAS))
     assert len(one.query_curve) == len(other.query_curve)
 
 
@@ -153,7 +154,3 @@ def test_attacks_are_shown_beside_real_data_and_random_walks() -> None:
     shown = attack_table({"ours": attacks})
     assert list(shown.columns[-1].cells) == ["ours", "the other real trips", "uniform random walks"] * 2
     assert list(shown.columns[2].cells) == ["0.5000", "1.0000", "1.0000", "0.2500", "1.0000", "1.0000"]
-    assert attacks_document(attacks)["outlier"]["synthetic"] == {
-        "attacked": 9,
-        "resilience": [0.25] * len(KAPPAS),
-    }

@@ -6,7 +6,7 @@ import pytest
 
 from evaluation_data import drifting_walks
 from ldptrace.errors import InputError
-from ldptrace.evaluation import evaluate
+from ldptrace.evaluation.evaluator import evaluate
 from ldptrace.evaluation.sets import Sets, set_names
 
 SQUARE = (0.0, 0.0, 10.0, 10.0)
@@ -36,7 +36,7 @@ def test_sets_share_an_area_and_count_what_they_have() -> None:
     real, other = drifting_walks(30, 1), drifting_walks(20, 2)
     sets = Sets.of(real, [other], ["ours"], 4, SQUARE)
     assert sets.area.n == 4
-    assert [sets.size(number) for number in range(2)] == [30, 20]
+    assert [found.kept for found in sets.census] == [30, 20]
     assert sets.names == ["the real set", "the synthetic set ours"]
     with pytest.raises(InputError, match="no synthetic set"):
         Sets.of(real, [], [], 4, SQUARE)

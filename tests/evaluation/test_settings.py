@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ldptrace.errors import InputError
-from ldptrace.evaluation import evaluate, resilience
+from ldptrace.evaluation.evaluator import evaluate, resilience
 from ldptrace.evaluation.settings import Judging, Settings
 from ldptrace.options import options_in
 from ldptrace.protocol.grid import Grid

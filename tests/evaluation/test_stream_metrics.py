@@ -10,7 +10,7 @@ from evaluation_data import drifting_walks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.local import Memory
 from ldptrace.errors import InputError
-from ldptrace.evaluation import evaluate
+from ldptrace.evaluation.evaluator import evaluate
 from ldptrace.evaluation.stream_metrics import (
     STREAM_METRICS,
     StreamReference,

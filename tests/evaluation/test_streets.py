@@ -7,8 +7,8 @@ import pytest
 
 from evaluation_data import CITY, SIDE, chessboard, legs
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation import evaluate
-from ldptrace.evaluation.streets import StreetMap, turn_divergence
+from ldptrace.evaluation.evaluator import evaluate
+from ldptrace.evaluation.line_metrics import StreetMap, turn_divergence
 from ldptrace.evaluation.traces import LOWEST, PER_DOUBLING
 
 
@@ -18,8 +18,8 @@ def streets() -> StreetMap:
 
 
 def test_on_streets_and_beside_them(streets: StreetMap) -> None:
-    assert len(streets.length) == 2 * SIDE * (SIDE - 1)
-    assert streets.tolerance == 25.0
+    assert len(streets.index.length) == 2 * SIDE * (SIDE - 1)
+    assert streets.index.tolerance == 25.0
     assert streets.affordable(1000.0, 9000) == 5000
     assert streets.affordable(1e6, 9000) == 100
     on, near, off = (streets.match(legs(100, 1, off=away)) for away in (0.0, 15.0, 90.0))

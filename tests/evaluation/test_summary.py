@@ -21,14 +21,14 @@ def test_visits_passages_and_trips_by_hand() -> None:
     summary = Summary.of(Trajectories.from_lists([there_and_back, [], [(1, 1)]]), GRID)
     assert len(summary) == 2
     # The first cell is visited three times by two trajectories; cells are counted up the columns.
-    assert (summary.density[0], summary.density[5]) == (3, 1)
-    assert (summary.coverage[0], summary.coverage[5]) == (2, 1)
+    assert (summary.tables.density[0], summary.tables.density[5]) == (3, 1)
+    assert (summary.tables.coverage[0], summary.tables.coverage[5]) == (2, 1)
     # A path of one cell gives two points, as in the reference.
     assert (summary.visits[0], summary.visits[5]) == (4, 1)
     assert np.flatnonzero(summary.tables.moves).tolist() != []
     assert summary.tables.moves.sum() == 2
-    assert [part.tolist() for part in summary.trips] == [[0], [2]]
-    assert summary.cell_lengths.tolist() == [0, 1, 0, 1]
+    assert [part.tolist() for part in summary.tables.trips] == [[0], [2]]
+    assert summary.tables.sizes.tolist() == [0, 1, 0, 1]
     assert column(summary, "lengths").tolist() == [4, 0]
     assert column(summary, "diameters").tolist() == [2, 0]
     assert summary.tables.points == 4
@@ -43,13 +43,15 @@ def test_blocks_make_the_whole(seed: int, points: int) -> None:
     with patch("ldptrace.engines.base.POINTS", points):
         parts = Summary.of(walks, GRID)
     assert len(parts.tables.blocks) > 1
-    for name in ("density", "coverage", "cell_lengths", "visits", "scale"):
-        np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name), err_msg=name)
+    for name in ("density", "coverage", "sizes"):
+        np.testing.assert_array_equal(getattr(parts.tables, name), getattr(whole.tables, name), err_msg=name)
+    assert parts.visits.tolist() == whole.visits.tolist()
+    assert parts.scale == whole.scale
     for name in ("lengths", "diameters"):
         np.testing.assert_array_equal(column(parts, name), column(whole, name), err_msg=name)
     assert parts.tables.points == whole.tables.points
-    np.testing.assert_array_equal(parts.trips, whole.trips)
-    assert parts.patterns.names() == whole.patterns.names()
+    np.testing.assert_array_equal(parts.tables.trips, whole.tables.trips)
+    assert parts.patterns.codes.tolist() == whole.patterns.codes.tolist()
     one, two = parts.beside(other), whole.beside(other)
     assert one.support.tolist() == two.support.tolist()
     np.testing.assert_array_equal(np.concatenate(one.lengths), np.concatenate(two.lengths))

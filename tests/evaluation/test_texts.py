@@ -13,7 +13,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
 from evaluation_data import good_and_bad
-from ldptrace.evaluation import Scorecard
+from ldptrace.evaluation.scorecard import Scorecard
 from ldptrace.evaluation.texts import json_text, tex_escaped, tex_text
 
 

@@ -105,7 +105,8 @@ def test_threads_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> No
     results = []
     for cores in (1, 4):
         monkeypatch.setattr(parallel.os, "cpu_count", lambda cores=cores: cores)
-        results.append(record(LINE, TREES, many, recorder, np.random.default_rng(3)))
+        found = record(LINE, TREES, many, recorder, np.random.default_rng(3))
+        results.append((found.x, found.y, found.t, found.offsets))
     for one, other in zip(*results, strict=True):
         np.testing.assert_array_equal(one, other)
 

@@ -21,7 +21,7 @@ from ldptrace.products.matrix import Matrix
 from ldptrace.products.sample import Sample
 from ldptrace.products.simulators import SIMULATORS, write_for
 from ldptrace.products.statement import Operator, write_statement
-from ldptrace.products.statement.promise import Promise
+from ldptrace.products.statement.papers import Promise
 from ldptrace.roads import write_roads
 from road_kit import lattice_roads
 

@@ -282,7 +282,7 @@ AUDITS = [
     Fault("audit: bounds without their error", f"{AUDIT}/black_box.py", "low = stats.beta.ppf(level, hits, trials - hits + 1) if hits else 0.0", "low = hits / trials", AUDITED_ATTACKS),
     Fault("audit: bounds of nothing", f"{AUDIT}/black_box.py", "    return max(bounds)\n", "    return 0.0\n", AUDITED_ATTACKS),
     Fault("audit: marginals always stand", f"{AUDIT}/marginals.py", "stands = bool(2 * tails.flat[worst] > level)", "stands = True", AUDITED_MARGINALS),
-    Fault("audit: reports need not follow from the bytes", f"{AUDIT}/source.py", "    if again != message:", "    if False:", AUDITED_SOURCE),
+    Fault("audit: reports need not follow from the bytes", f"{AUDIT}/system.py", "    if again != message:", "    if False:", AUDITED_SOURCE),
     Fault("audit: the source is left out of the verdict", f"{AUDIT}/verdict.py", '"structure", "source", ', '"structure", ', AUDITED_VERDICT),
     Fault("audit: the marginals are left out of the verdict", f"{AUDIT}/verdict.py", '"central", "marginals", ', '"central", ', AUDITED_VERDICT),
     Fault("audit: the sum is left out of the verdict", f"{AUDIT}/verdict.py", " and (exact is None or exact <= float(self.plan.epsilon))", "", AUDITED_VERDICT),

@@ -94,7 +94,7 @@ DRIVEN_FAULTS = [
     Fault("plan: extends names any earlier plan", "src/ldptrace/protocol/plan.py", "self.extends not in self._earlier[-1:]:", "self.extends not in self._earlier:", CHAINS),
     Fault("js: extends names any earlier plan", "clients/js/src/plan.js", "if (ids.at(-1) !== data.extends)", "if (!ids.includes(data.extends))", CHAINS),
     Fault("audit: repeated ids are not seen", f"{_AUDIT}/client.py", "    repeated = len(ids) < ids.total()", "    repeated = False", _CLIENT),
-    Fault("audit: repeated ids of its own client are not seen", f"{_AUDIT}/source.py", "    if len(ids) < reports:", "    if False:", "tests/audit/test_source.py"),
+    Fault("audit: repeated ids of its own client are not seen", f"{_AUDIT}/system.py", "    if len(ids) < reports:", "    if False:", "tests/audit/test_source.py"),
     Fault("audit: trips without dates only", f"{_AUDIT}/system.py", "begin + INTERVAL * k) for", "INTERVAL * k) for", _CLIENT),
     Fault("audit: short trips only", f"{_AUDIT}/system.py", "times = -(-FIXES // len(points))", "times = 1", _CLIENT),
     Fault("audit: the ledger is not asked", f"{_AUDIT}/ledger.py", 'if step.do == "report" and found != step.result:', "if False:", "tests/audit/test_ledger.py"),

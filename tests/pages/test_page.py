@@ -13,7 +13,7 @@ import pytest
 
 from evaluation_data import drifting_walks
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation import evaluate
+from ldptrace.evaluation.evaluator import evaluate
 from ldptrace.evaluation.verdict import judged, on_common_scale, verdict
 from ldptrace.pages import attack_page, page
 from ldptrace.roads.network import RoadNetwork

@@ -24,29 +24,29 @@ def written(path: Path, crs: str | None = None, **columns: list[object]) -> Path
 
 @pytest.mark.parametrize("name", ["zones.gpkg", "zones.geojson", "zones.shp"])
 def test_polygons_are_read_from_the_formats_of_planners(tmp_path: Path, name: str) -> None:
-    found = read_zones(written(tmp_path / name, "EPSG:4326", zone_id=[7, 9])).locate(
+    names, place = read_zones(written(tmp_path / name, "EPSG:4326", zone_id=[7, 9])).locate(
         np.array([0.5, 1.5, 5.0]), np.array([0.5, 0.5, 0.5]), "EPSG:4326"
     )
-    assert found.zones == ("7", "9")
-    assert found.place.tolist() == [0, 1, -1]
+    assert names == ("7", "9")
+    assert place.tolist() == [0, 1, -1]
 
 
 def test_zones_are_named_by_the_first_usual_column_or_the_one_that_is_given(tmp_path: Path) -> None:
     x, y = np.array([0.5]), np.array([0.5])
     path = written(tmp_path / "zones.gpkg", "EPSG:4326", id=[None, None], Name=["a", "b"], other=["p", "q"])
-    assert read_zones(path).locate(x, y, None).zones == ("a", "b")
-    assert read_zones(path, "other").locate(x, y, None).zones == ("p", "q")
+    assert read_zones(path).locate(x, y, None)[0] == ("a", "b")
+    assert read_zones(path, "other").locate(x, y, None)[0] == ("p", "q")
     with pytest.raises(InputError, match=r"no column 'nix'; its columns are id, Name, other"):
         read_zones(path, "nix")
     unnamed = written(tmp_path / "unnamed.gpkg", "EPSG:4326", other=["p", "q"])
-    assert read_zones(unnamed).locate(x, y, None).zones == ("1", "2")
+    assert read_zones(unnamed).locate(x, y, None)[0] == ("1", "2")
 
 
 def test_names_that_do_not_tell_zones_apart_are_refused_with_the_cure(tmp_path: Path) -> None:
     twice = written(tmp_path / "twice.gpkg", "EPSG:4326", zone_id=[7, 7], name=["a", "b"])
     with pytest.raises(InputError, match=r"twice.gpkg: 2 polygons are named '7'; .* with --zone-id"):
         read_zones(twice)
-    assert read_zones(twice, "name").locate(np.array([0.5]), np.array([0.5]), None).zones == ("a", "b")
+    assert read_zones(twice, "name").locate(np.array([0.5]), np.array([0.5]), None)[0] == ("a", "b")
     some = written(tmp_path / "some.gpkg", "EPSG:4326", zone_id=["a", None])
     with pytest.raises(InputError, match=r"1 of 2 zones have no value in the column 'zone_id'"):
         read_zones(some)
@@ -67,14 +67,14 @@ def test_outlines_that_cross_themselves_are_repaired_and_reported(tmp_path: Path
     with pytest.warns(DataWarning, match=r"bow.gpkg: 1 zone with an outline that crosses .* such as 'bow'"):
         zones = read_zones(tmp_path / "bow.gpkg")
     x, y = np.array([0.5, 1.0, 1.5]), np.array([1.0, 0.5, 1.0])
-    assert zones.locate(x, y, None).place.tolist() == [0, -1, 0]
+    assert zones.locate(x, y, None)[1].tolist() == [0, -1, 0]
 
 
 def test_trips_in_another_system_are_found(tmp_path: Path) -> None:
     zones = read_zones(written(tmp_path / "zones.gpkg", "EPSG:4326", zone=["w", "e"]))
     # 0.5 and 1.5 degrees east, half a degree north, in metres of web maps.
     x, y = np.array([55_659.7, 166_979.2]), np.array([55_660.5, 55_660.5])
-    assert zones.locate(x, y, "EPSG:3857").place.tolist() == [0, 1]
+    assert zones.locate(x, y, "EPSG:3857")[1].tolist() == [0, 1]
 
 
 def test_a_projection_of_no_known_place_is_refused() -> None:
@@ -109,8 +109,8 @@ def test_zones_that_miss_the_trips_are_refused() -> None:
 
 def test_hexagons_are_those_of_h3() -> None:
     lon, lat = np.array([13.4, 13.5]), np.array([52.5, 52.6])
-    found = H3(8).locate(lon, lat, "EPSG:4326")
-    assert [found.zones[place] for place in found.place] == [
+    names, place = H3(8).locate(lon, lat, "EPSG:4326")
+    assert [names[k] for k in place] == [
         h3.latlng_to_cell(52.5, 13.4, 8),
         h3.latlng_to_cell(52.6, 13.5, 8),
     ]

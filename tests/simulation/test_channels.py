@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
-from ldptrace.simulation.channels import tally_of
+from ldptrace.simulation.collect import tally_of
 from statistics_kit import assert_proportions, assert_same_law, assert_standard_normal
 
 RATIO = Fraction(5, 2)

@@ -13,9 +13,8 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import DataWarning, InputError, PrivacyWarning
 from ldptrace.io import read
 from ldptrace.methods.public import Public
-from ldptrace.streams import Settings, Streamed, stream
-from ldptrace.streams.run import notes_of, promise_of
-from ldptrace.streams.settings import PERIOD, SHOWN
+from ldptrace.streams.run import Streamed, notes_of, promise_of, stream
+from ldptrace.streams.settings import PERIOD, SHOWN, Settings
 from stream_kit import BOUNDS, lines
 
 TICK = 30.0

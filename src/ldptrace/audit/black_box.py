@@ -105,7 +105,10 @@ def black_box(
                 min(trials, enough(plan, number, level)),
             ),
         ):
-            samples = [_sample(answered(number, group, one.trips, count), one) for one in inputs]
+            samples = []
+            for one in inputs:
+                messages = answered(number, group, one.trips, count)
+                samples.append(_Sample(one.name, one.answer, _bits(messages.sent), _named(messages)))
             found = _attacks(plan, number, group, samples, level)
             attacks += [replace(attack, looked_at=attack.looked_at + whose) for attack in found]
     return attacks
@@ -173,10 +176,6 @@ def _choose(
     if len(draws) == 1:
         answer = draws.pop()
         chosen.setdefault(answer, Input(name, trips, answer))
-
-
-def _sample(messages: Messages, of: Input) -> _Sample:
-    return _Sample(of.name, of.answer, _bits(messages.sent), _named(messages))
 
 
 def _named(messages: Messages) -> list[list[tuple[int, ...]]]:

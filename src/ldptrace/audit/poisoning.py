@@ -16,7 +16,6 @@ from ldptrace.curator.tally import Tally
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.randomizers import OUE, PrivSet, Randomizer
-from ldptrace.protocol.round import SHARES
 from ldptrace.simulation.answers import Rows, answers
 
 
@@ -48,31 +47,6 @@ def reach(channel: Randomizer) -> Reach:
     else:
         items = min(channel.size, channel.domain) if isinstance(channel, PrivSet) else 1
     return Reach((1 - q) / (p - q), items, q / (p - q))
-
-
-@dataclass(frozen=True)
-class Price:
-    """What a forged report to one question adds to the estimate of an item that it names. The same liar with honest
-    code and a false trip adds 1 on average."""
-
-    question: str
-    share: float
-    reach: Reach
-
-
-def prices(plan: Plan) -> list[Price]:
-    """Return what a forged report to each question of a plan adds to an estimate.
-
-    >>> from ldptrace.protocol.grid import Grid
-    >>> found = prices(Plan.single_report(Grid((0, 0, 1, 1), 6), 4.0))
-    >>> [(price.question, round(price.reach.up, 1)) for price in found][:2]
-    [('length', 1.4), ('start', 1.7)]
-    """
-    return [
-        Price(ask.question.name, ask.share / SHARES, reach(ask.randomizer))
-        for round_ in plan.rounds
-        for ask in round_.asks
-    ]
 
 
 def forged(plan: Plan, trips: CellPaths, rng: np.random.Generator, *, careful: bool) -> Tally:

@@ -13,19 +13,20 @@ from typing import Any
 
 from ldptrace.audit.black_box import ALPHA, Attack, black_box
 from ldptrace.audit.client import (
+    CentralFinding,
     DrivenWitness,
     StructuralFinding,
+    central_findings,
     client_structure,
     id_finding,
+    sealed_finding,
     structural_findings,
 )
 from ldptrace.audit.driven import Device, OwnDevice
 from ldptrace.audit.exact import ExactFinding, exact_findings, round_epsilon
 from ldptrace.audit.ledger import LedgerFinding, ledger_findings
 from ldptrace.audit.marginals import MarginalFinding, marginal_findings
-from ldptrace.audit.shuffled import CentralFinding, central_findings, sealed_finding
-from ldptrace.audit.source import SourceFinding, source_findings
-from ldptrace.audit.system import FIXES, TRIPS
+from ldptrace.audit.system import FIXES, TRIPS, SourceFinding, source_findings
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.plan import Plan
 

@@ -84,7 +84,8 @@ def plan_of(name: str, epsilon: float, n: int) -> Plan:
 def _print(found: Audit, console: Console) -> None:
     from rich.table import Table
 
-    from ldptrace.audit.poisoning import prices
+    from ldptrace.audit.poisoning import reach
+    from ldptrace.protocol.round import SHARES
 
     def show(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
         table = Table(*columns, title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
@@ -156,8 +157,10 @@ def _print(found: Audit, console: Console) -> None:
         "Liars: how many users a forged report adds to the estimate of an item; a false trip adds 1",
         ("question", "share of users", "one forged report adds", "to so many items"),
         [
-            (price.question, f"{price.share:.0%}", f"{price.reach.up:.1f}", str(price.reach.items))
-            for price in prices(found.plan)
+            (ask.question.name, f"{ask.share / SHARES:.0%}", f"{lie.up:.1f}", str(lie.items))
+            for ask, lie in (
+                (ask, reach(ask.randomizer)) for round_ in found.plan.rounds for ask in round_.asks
+            )
         ],
     )
     show(

@@ -39,7 +39,7 @@ def demo(
     from rich.console import Console
 
     from ldptrace.core.atomic import make_folder
-    from ldptrace.evaluation import evaluate
+    from ldptrace.evaluation.evaluator import evaluate
     from ldptrace.generators import city_traffic
     from ldptrace.io import write
     from ldptrace.protocol.exact import epsilon_fraction

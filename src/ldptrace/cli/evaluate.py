@@ -74,7 +74,7 @@ def evaluate(
 
     Without --bounds, the bounds are the smallest rectangle around the real points.
     """
-    from ldptrace.evaluation import evaluate as measure
+    from ldptrace.evaluation.evaluator import evaluate as measure
 
     named, paths = named_files(synthetic)
     check_outputs([json_file, html_file, csv_file, tex_file], [real, *paths])
@@ -127,8 +127,8 @@ def attack(
 
     For comparison, the command runs the same attacks on the real trips themselves and on random walks.
     """
-    from ldptrace.evaluation import resilience
-    from ldptrace.evaluation.scorecard import attack_table, attacks_document
+    from ldptrace.evaluation.evaluator import resilience
+    from ldptrace.evaluation.scorecard import attack_table
     from ldptrace.evaluation.texts import json_text
     from ldptrace.pages import attack_page
 
@@ -147,9 +147,7 @@ def attack(
             stages=stages,
         )
         tell_what_was_read(sets)
-        document = {
-            "sets": [{"name": name, "attacks": attacks_document(both)} for name, both in found.items()]
-        }
+        document = {"sets": [{"name": name, "attacks": both} for name, both in found.items()]}
         text = json_text({"attacks": document["sets"][0]["attacks"]} | document)
         if html_file is not None:
             write_text(attack_page(json.loads(text)), html_file)

@@ -58,7 +58,7 @@ def stream(
     from ldptrace.io.formats import for_writing
     from ldptrace.methods.public import Public, refuse_same_file
     from ldptrace.protocol.exact import epsilon_fraction
-    from ldptrace.streams import stream as play
+    from ldptrace.streams.run import stream as play
 
     for_writing(output, to)
     check_outputs([output, live], [source], force=force)

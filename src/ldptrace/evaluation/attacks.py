@@ -4,7 +4,9 @@ attack is also run on other real trajectories, which stand for a perfect synthet
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -24,23 +26,18 @@ OUTLIERS, NEIGHBOURS = 200, 50
 SAME_ZONE, SAME_DISTANCE = 0.2, 0.25
 
 
-@dataclass(frozen=True)
-class Resilience:
-    """The share of attacked trajectories with more than kappa matches, for each kappa in `KAPPAS`."""
+# How many trajectories were attacked, and the share of them with more than kappa matches, for each kappa in `KAPPAS`.
+Resilience = dict[str, Any]
 
-    attacked: int
-    ratios: tuple[float, ...]
 
-    @staticmethod
-    def of(matches: Ints) -> Resilience:
-        """Compute the ratios from the numbers of matches. Without attacked trajectories, the ratios are undefined.
+def resilience_of(matches: Ints) -> Resilience:
+    """Compute the shares from the numbers of matches. Without attacked trajectories, they are undefined.
 
-        >>> Resilience.of(np.array([0, 5, 11])).ratios[:4]
-        (0.6666666666666666, 0.6666666666666666, 0.6666666666666666, 0.3333333333333333)
-        """
-        if len(matches) == 0:
-            return Resilience(0, (float("nan"),) * len(KAPPAS))
-        return Resilience(len(matches), tuple(float(np.mean(matches > kappa)) for kappa in KAPPAS))
+    >>> resilience_of(np.array([0, 5, 11]))["resilience"][:4]
+    [0.6666666666666666, 0.6666666666666666, 0.6666666666666666, 0.3333333333333333]
+    """
+    ratios = [float(np.mean(matches > kappa)) if len(matches) else math.nan for kappa in KAPPAS]
+    return {"attacked": len(matches), "resilience": ratios}
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +62,11 @@ class Reidentification:
     def against(self, published: Trajectories) -> Resilience:
         """Attack a published set."""
         visits = zone_visits(published, self.grid)
-        return Resilience.of(count_near(self.visits, visits, self.threshold, max(KAPPAS) + 1))
+        return resilience_of(count_near(self.visits, visits, self.threshold, max(KAPPAS) + 1))
 
     def against_real(self) -> Resilience:
         """Attack each user among the other real trajectories, as if those had been published."""
-        return Resilience.of(
+        return resilience_of(
             count_near(self.visits, self.visits, self.threshold, max(KAPPAS) + 1, itself=True)
         )
 
@@ -97,11 +94,11 @@ class Outlier:
     def against(self, published: Trajectories) -> Resilience:
         """Attack a published set."""
         scale = metric_scale(self.grid, geographic=published.is_geographic)
-        return Resilience.of(self._matches(outliers(travel_distances(published, scale))))
+        return resilience_of(self._matches(outliers(travel_distances(published, scale))))
 
     def against_real(self) -> Resilience:
         """Attack the outliers of the real set, each among the other real trajectories."""
-        return Resilience.of(self._matches(outliers(self.distances)) - 1)
+        return resilience_of(self._matches(outliers(self.distances)) - 1)
 
     def _matches(self, attacked: Floats) -> Ints:
         above = np.searchsorted(self.distances, attacked + self.threshold, side="right")

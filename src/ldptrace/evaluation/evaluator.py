@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from ldptrace.core.stages import Stages
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Crowd
 from ldptrace.errors import DataWarning, InputError, PrivacyWarning
-from ldptrace.evaluation.attacks import Outlier, Reidentification, uniform_walks
+from ldptrace.evaluation.attacks import KAPPAS, Outlier, Reidentification, uniform_walks
 from ldptrace.evaluation.controls import (
     CONTROLS,
     MAP_ALONE,
@@ -30,19 +30,19 @@ from ldptrace.evaluation.controls import (
 )
 from ldptrace.evaluation.figures import (
     SAMPLES,
-    Figures,
     histogram_edges,
     pattern_table,
+    portrait,
     street_lines,
 )
+from ldptrace.evaluation.line_metrics import StreetMap
 from ldptrace.evaluation.measured import Measured, clock_of, real_remarks, sampled, set_remarks, timed_walks
 from ldptrace.evaluation.metrics import Value
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error
-from ldptrace.evaluation.scorecard import Attack, Scorecard, SetResult
+from ldptrace.evaluation.scorecard import Scorecard, SetResult
 from ldptrace.evaluation.sets import SAMPLE, Sets, one_for_each, set_names
 from ldptrace.evaluation.settings import GRID, Judging, Settings
 from ldptrace.evaluation.stream_metrics import StreamReference
-from ldptrace.evaluation.streets import StreetMap
 from ldptrace.evaluation.summary import Summary
 from ldptrace.evaluation.values import References
 from ldptrace.io.files import trajectories_of
@@ -53,7 +53,6 @@ from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.readers import read_roads
 from ldptrace.synthesis import synthesize
 
-REPEAT = 3
 # Trajectories of a set that are read one by one for drawing alone, about.
 DRAWN = 2_000
 # Random walks of a set that knows nothing; a larger one would score the same.
@@ -69,7 +68,7 @@ def evaluate(
     roads: RoadNetwork | str | os.PathLike[str] | None = None,
     timezone: str | None = None,
     seed: int | None = None,
-    repeat: int = REPEAT,
+    repeat: int = Settings.repeat,
     names: Sequence[str] | None = None,
     privacy: Sequence[Mapping[str, Any] | None] | None = None,
     attacks: bool = True,
@@ -109,7 +108,7 @@ def evaluate(
     >>> evaluate(city, city, bounds=(0, 0, 1, 1), seed=1)["pattern_f1"]
     1.0
     """
-    Settings(
+    settings = Settings(
         grid=grid,
         seed=seed,
         tick=tick,
@@ -141,13 +140,13 @@ def evaluate(
         streets = None
         if network is not None:
             network.check_against(sets.area.bounds, sets.crs)
-            streets = Streets.of(network.clipped(sets.area.bounds))
+            streets = StreetMap.of(network.clipped(sets.area.bounds))
     with stages("summarise"):
-        index = None if streets is None else streets.index
         few = SAMPLE if attacks else DRAWN if streets is None else ROUTED
-        rates = {size: size / sets.size(0) for size in sorted({*map(sets.size, range(1, len(sets.crowds)))})}
+        real_size, *sizes = (found.kept for found in sets.census)
+        rates = {size: size / real_size for size in sorted(set(sizes))}
         measured = [
-            Measured.by(sets.reading(number, rng, few, rates if number == 0 else None), crowd, index, rng)
+            Measured.by(sets.reading(number, rng, few, rates if number == 0 else None), crowd, streets, rng)
             for number, crowd in enumerate(sets.crowds)
         ]
         references = References.from_measured(*measured[0], rng)
@@ -164,19 +163,17 @@ def evaluate(
     if tick is not None:
         with stages("streams"):
             stream, published = _streams(sets, published, streets, (tick, from_tick), seed)
-    card = judge(
+    return _card(
+        sets,
         references,
         published,
         rng,
-        repeat=repeat,
-        samples=samples,
+        settings=replace(settings, seed=seed),
         streets=streets,
-        attack=(lambda walks: _attack(sets.area, [item.trajectories for item, _ in measured], walks))
-        if attacks
-        else None,
+        stream=stream,
+        notes=said[0],
         stages=stages,
     )
-    return replace(card, seed=seed, bounds_from=sets.origin, notes=(*said[0], *card.notes), stream=stream)
 
 
 def central_peers(
@@ -230,7 +227,7 @@ def resilience(
     names: Sequence[str] | None = None,
     outside: Outside = CUT,
     stages: Stages | None = None,
-) -> dict[str, dict[str, Attack]]:
+) -> dict[str, dict[str, Any]]:
     """Run only the two attacks, and return the results by the name of the set and of the attack. Of larger sets, about
     `SAMPLE` trajectories are drawn at random.
     """
@@ -264,48 +261,35 @@ class Published:
     course: Mapping[str, list[Any]] | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Streets:
-    """The public street map in the bounds, and its index for matching trips to streets."""
-
-    roads: RoadNetwork
-    index: StreetMap
-
-    @staticmethod
-    def of(roads: RoadNetwork) -> Streets:
-        return Streets(roads, StreetMap.of(roads))
-
-
-def judge(
+def _card(
+    sets: Sets,
     references: References,
     published: Sequence[Published],
     rng: np.random.Generator,
     *,
-    repeat: int = REPEAT,
-    samples: bool = True,
-    streets: Streets | None = None,
-    attack: Callable[[Trajectories], list[dict[str, Attack]]] | None = None,
-    stages: Stages | None = None,
+    settings: Settings,
+    streets: StreetMap | None,
+    stream: dict[str, Any] | None,
+    notes: Sequence[str],
+    stages: Stages,
 ) -> Scorecard:
-    """Make the scorecard of measured sets. `attack` is called with random walks, as many as real trajectories and at
-    most `WALKS`.
-    """
-    stages = stages or Stages()
+    """Make the scorecard of measured sets."""
     real, others = references.real, [item.measured for item in published]
-    area, crs = real.summary.grid, real.trajectories.crs
+    area, repeat = sets.area, settings.repeat
     with stages("measure"):
-        walks = uniform_walks(_walk_sizes(real.summary, rng), area, rng, crs=crs)
-        index = None if streets is None else streets.index
-        blind = Measured.of(timed_walks(walks, real.traces, rng), area, index, rng)
+        walks = uniform_walks(_walk_sizes(real.summary, rng), area, rng, crs=sets.crs)
+        blind = Measured.of(timed_walks(walks, real.traces, rng), area, streets, rng)
         controls = _controls(streets, others, area, rng)
         values = references.values(others, blind.resized(len(real.summary)), controls, repeat, rng)
         curves, floor_curve = _query_curves(references, others, rng)
     with stages("attack"):
-        found = attack(walks) if attack is not None else [{}] * len(others)
+        found: list[dict[str, Any]] = [{}] * len(others)
+        if settings.attacks:
+            found = _attack(area, [item.trajectories for item in (real, *others)], walks)
     with stages("draw"):
-        shown = _picked(real.trajectories, rng) if samples else None
+        shown = _picked(real.trajectories, rng) if settings.samples else None
         figures = [
-            Figures.of(item.name, item.measured, real, _picked(item.measured.trajectories, rng))
+            portrait(item.name, item.measured, real, _picked(item.measured.trajectories, rng))
             for item in published
         ]
         results = [
@@ -321,24 +305,28 @@ def judge(
             for drawn, value, hit, item, curve in zip(figures, values, found, published, curves, strict=True)
         ]
         beside = _control_figures([item.name for item in published], controls, real, rng)
-    return Scorecard(
-        grid=area,
-        crs=crs,
-        bounds_from="given",
-        seed=None,
-        repeat=repeat,
-        real=Figures.of("real", real, real, shown),
-        sets=tuple(SetResult.of_seeds(results)),
-        notes=tuple(real_remarks(real)),
-        queries={"fractions": list(FRACTIONS), "floor": list(floor_curve)},
-        edges=histogram_edges(real),
-        patterns=tuple(pattern_table(real.summary, _first_of_each(published))),
-        controls=beside,
-        streets=None if streets is None else street_lines(streets.roads, area),
-        roads=None if streets is None else streets.roads.name,
-        tolerance=None if streets is None else streets.index.tolerance,
-        clock=clock_of(real.trajectories),
-    )
+    evaluation = {
+        "grid": area.n,
+        "bounds": list(area.bounds),
+        "bounds_from": sets.origin,
+        "crs": real.trajectories.crs,
+        "roads": None if streets is None else streets.roads.name,
+        "street_tolerance": None if streets is None else streets.index.tolerance,
+        "clock": clock_of(real.trajectories),
+        "seed": settings.seed,
+        "repeat": repeat,
+        "notes": [*notes, *real_remarks(real)],
+    }
+    pictures = {
+        "real": portrait("real", real, real, shown),
+        "queries": {"fractions": list(FRACTIONS), "floor": list(floor_curve)},
+        "edges": histogram_edges(real),
+        "controls": beside,
+        "streets": None if streets is None else street_lines(streets.roads, area),
+        "patterns": pattern_table(real.summary, _first_of_each(published)),
+        "stream": stream,
+    }
+    return Scorecard(tuple(SetResult.of_seeds(results)), evaluation, pictures)
 
 
 def read_network(path: str | os.PathLike[str]) -> RoadNetwork:
@@ -357,7 +345,7 @@ def _first_of_each(published: Sequence[Published]) -> list[Summary]:
 def _streams(
     sets: Sets,
     published: Sequence[Published],
-    streets: Streets | None,
+    streets: StreetMap | None,
     ticks: tuple[float, int],
     seed: int,
 ) -> tuple[dict[str, Any], list[Published]]:
@@ -376,33 +364,42 @@ def _streams(
     return reference.document(), found
 
 
-def _attack(grid: Grid, sets: Sequence[Trajectories], walks: Trajectories) -> list[dict[str, Attack]]:
+def _attack(grid: Grid, sets: Sequence[Trajectories], walks: Trajectories) -> list[dict[str, Any]]:
     """Run both attacks on every synthetic set, on other real trajectories, and on random walks."""
     real, *published = sets
     kinds: dict[str, Reidentification | Outlier] = {
         "reidentification": Reidentification.of(real, grid),
         "outlier": Outlier.of(real, grid),
     }
-    anchors = {name: (kind.against_real(), kind.against(walks)) for name, kind in kinds.items()}
+    anchors = {
+        name: {
+            "kappa": list(KAPPAS),
+            "threshold": kind.threshold,
+            "synthetic": {},
+            "fresh_real": kind.against_real(),
+            "uniform": kind.against(walks),
+        }
+        for name, kind in kinds.items()
+    }
     return [
-        {name: Attack(kind.against(item), *anchors[name], kind.threshold) for name, kind in kinds.items()}
+        {name: anchors[name] | {"synthetic": kind.against(item)} for name, kind in kinds.items()}
         for item in published
     ]
 
 
 def _controls(
-    streets: Streets | None, sets: Sequence[Measured], area: Grid, rng: np.random.Generator
+    streets: StreetMap | None, sets: Sequence[Measured], area: Grid, rng: np.random.Generator
 ) -> list[dict[str, Measured]]:
     """Make the two controls of each set, as large as the set, if there is a road network."""
     if streets is None:
         return [{} for _ in sets]
     # Metrics use all streets; routes use only the part in which every place can be reached.
     roads = streets.roads.largest_component()
-    alone = Measured.of(_kept(map_alone(roads, rng), area), area, streets.index, rng)
+    alone = Measured.of(_kept(map_alone(roads, rng), area), area, streets, rng)
     controls = []
     for item in sets:
         plain = _kept(plain_routing(roads, item.trajectories, rng), area)
-        both = {MAP_ALONE: alone, PLAIN_ROUTING: Measured.of(plain, area, streets.index, rng)}
+        both = {MAP_ALONE: alone, PLAIN_ROUTING: Measured.of(plain, area, streets, rng)}
         controls.append({name: control.resized(len(item.summary)) for name, control in both.items()})
     return controls
 
@@ -418,7 +415,7 @@ def _control_figures(
     controls: Sequence[Mapping[str, Measured]],
     real: Measured,
     rng: np.random.Generator,
-) -> tuple[Figures, ...]:
+) -> list[dict[str, Any]]:
     """Return the figures of the map alone, and of plain routing for the first set of each name."""
     figures = []
     for number, (label, both) in enumerate(zip(labels, controls, strict=True)):
@@ -426,8 +423,8 @@ def _control_figures(
             if (name == MAP_ALONE and number > 0) or label in labels[:number]:
                 continue
             title = CONTROLS[name] if name == MAP_ALONE or len(labels) == 1 else f"{CONTROLS[name]}, {label}"
-            figures.append(Figures.of(title, control, real, _picked(control.trajectories, rng)))
-    return tuple(figures)
+            figures.append(portrait(title, control, real, _picked(control.trajectories, rng)))
+    return figures
 
 
 def _query_curves(
@@ -447,7 +444,7 @@ def _query_curves(
 
 def _walk_sizes(real: Summary, rng: np.random.Generator) -> Ints:
     """Return the numbers of cells of real paths, or of a random sample of them."""
-    counts = real.cell_lengths
+    counts = real.tables.sizes
     if len(real) > WALKS:
         counts = rng.multinomial(WALKS, counts / counts.sum())
     return np.repeat(np.arange(len(counts)), counts)

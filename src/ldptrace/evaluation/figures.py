@@ -5,10 +5,10 @@ Large grids are drawn in coarser blocks, so that the tables stay small.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
+import shapely
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
@@ -29,67 +29,42 @@ DRAWN_PATTERNS = 12
 STREETS = 8000
 
 
-@dataclass(frozen=True)
-class Figures:
-    """One set in small tables; shares are of the set's own total.
+def portrait(name: str, measured: Measured, real: Measured, picked: Ints | None) -> dict[str, Any]:
+    """Return one set in small tables, as plain data, with the scales of the real set and with the trajectories at
+    `picked` as samples. Shares are of the set's own total.
 
     `density` is per block of the map, `flows` are moves (from block, to block, share) between blocks, `trips`
     the shares of (first block, last block). Histograms have one bucket below and one above their edges.
     `hours` are departures per hour of the day; it, `durations` and `speeds` are empty without times. `samples` are
     a few hundred trajectories in units of the map's width and height.
     """
-
-    name: str
-    trajectories: int
-    points: int
-    mean_length: float
-    mean_diameter: float
-    mean_cells: float
-    density: Floats
-    flows: list[tuple[int, int, float]]
-    trips: Floats
-    lengths: Floats
-    diameters: Floats
-    cells: Floats
-    hours: Floats
-    durations: Floats
-    speeds: Floats
-    samples: list[list[tuple[float, float]]]
-
-    @staticmethod
-    def of(name: str, measured: Measured, real: Measured, picked: Ints | None) -> Figures:
-        """Make the figures of a set with the scales of the real set, and with the trajectories at `picked` as
-        samples."""
-        summary, traces, trips = measured.summary, measured.traces, measured.trajectories
-        grid, beside = summary.grid, summary.beside(real.summary)
-        hours, durations, speeds = np.empty(0), np.empty(0), np.empty(0)
-        if traces.has_times and real.traces.has_times:
-            durations = _shares(grouped(traces.durations, log_classes(real.traces.durations)))
-            speeds = _shares(grouped(traces.speeds, log_classes(real.traces.speeds)))
-        if traces.has_clock and real.traces.has_clock:
-            hours = _shares(per_hour(traces))
-        return Figures(
-            name,
-            len(summary),
-            summary.tables.points,
-            summary.tables.lengths.mean,
-            summary.tables.diameters.mean,
-            float(summary.density.sum() / max(summary.cell_lengths.sum(), 1)),
-            _shares(np.bincount(blocks(grid, MAP_BLOCKS), summary.density).astype(np.float64)),
-            _flows(summary, blocks(grid, FLOW_BLOCKS)),
-            _trips(summary, blocks(grid, TRIP_BLOCKS)),
-            _shares(beside.lengths[2]),
-            _shares(beside.diameters[2]),
-            _sizes(summary, cell_edges(real.summary)),
-            hours,
-            durations,
-            speeds,
-            [] if picked is None else [_line(trips, grid, int(k)) for k in picked],
-        )
-
-    def document(self) -> dict[str, Any]:
-        """Return the figures as plain data."""
-        return {column.name: _plain(getattr(self, column.name)) for column in fields(self)}
+    summary, traces = measured.summary, measured.traces
+    grid, beside = summary.grid, summary.beside(real.summary)
+    hours, durations, speeds = np.empty(0), np.empty(0), np.empty(0)
+    if traces.has_times and real.traces.has_times:
+        durations = _shares(grouped(traces.durations, log_classes(real.traces.durations)))
+        speeds = _shares(grouped(traces.speeds, log_classes(real.traces.speeds)))
+    if traces.has_clock and real.traces.has_clock:
+        hours = _shares(per_hour(traces))
+    tables = {
+        "name": name,
+        "trajectories": len(summary),
+        "points": summary.tables.points,
+        "mean_length": summary.tables.lengths.mean,
+        "mean_diameter": summary.tables.diameters.mean,
+        "mean_cells": float(summary.tables.density.sum() / max(summary.tables.sizes.sum(), 1)),
+        "density": _shares(np.bincount(blocks(grid, MAP_BLOCKS), summary.tables.density).astype(np.float64)),
+        "flows": _flows(summary, blocks(grid, FLOW_BLOCKS)),
+        "trips": _trips(summary, blocks(grid, TRIP_BLOCKS)),
+        "lengths": _shares(beside.lengths[2]),
+        "diameters": _shares(beside.diameters[2]),
+        "cells": _sizes(summary, cell_edges(real.summary)),
+        "hours": hours,
+        "durations": durations,
+        "speeds": speeds,
+        "samples": [] if picked is None else [_line(measured.trajectories, grid, int(k)) for k in picked],
+    }
+    return {column: _plain(table) for column, table in tables.items()}
 
 
 def histogram_edges(real: Measured) -> dict[str, list[float]]:
@@ -117,7 +92,7 @@ def blocks(grid: Grid, most: int) -> Ints:
 def cell_edges(real: Summary) -> Floats:
     """Return the edges of buckets for the number of cells of a path, up to the largest real number that is not a rare
     exception."""
-    return np.arange(1.0, max(quantile(real.cell_lengths, 1 - RARE), 4.0) + 2.0)
+    return np.arange(1.0, max(quantile(real.tables.sizes, 1 - RARE), 4.0) + 2.0)
 
 
 def pattern_table(real: Summary, synthetic: list[Summary]) -> list[dict[str, Any]]:
@@ -161,15 +136,15 @@ def _flows(summary: Summary, block: Ints) -> list[tuple[int, int, float]]:
 def _trips(summary: Summary, block: Ints) -> Floats:
     """Return the shares of trips by their first block (rows) and last block (columns)."""
     size = int(block.max()) + 1
-    codes, counts = summary.trips
+    codes, counts = summary.tables.trips
     start, end = block[codes // summary.grid.cells], block[codes % summary.grid.cells]
     joint = np.bincount(start * size + end, weights=counts, minlength=size * size)
     return _shares(joint.astype(np.float64)).reshape(size, size)
 
 
 def _sizes(summary: Summary, buckets: Floats) -> Floats:
-    where = np.searchsorted(buckets, np.arange(len(summary.cell_lengths)), side="right")
-    counts = np.bincount(where, weights=summary.cell_lengths, minlength=len(buckets) + 1)
+    where = np.searchsorted(buckets, np.arange(len(summary.tables.sizes)), side="right")
+    counts = np.bincount(where, weights=summary.tables.sizes, minlength=len(buckets) + 1)
     return _shares(counts.astype(np.float64))
 
 
@@ -179,8 +154,10 @@ def _line(trajectories: Trajectories, grid: Grid, number: int) -> list[tuple[flo
     (ox, oy), (sx, sy) = grid.origin, grid.step
     x = (trajectories.x[kept] - ox) / (sx * grid.n)
     y = (trajectories.y[kept] - oy) / (sy * grid.n)
-    bends = bends_of(x, y, BEND)
-    return list(zip(x[bends].tolist(), y[bends].tolist(), strict=True))
+    if len(kept) < 2:
+        return list(zip(x.tolist(), y.tolist(), strict=True))
+    line = shapely.simplify(shapely.linestrings(x, y), BEND, preserve_topology=False)
+    return list(map(tuple, shapely.get_coordinates(line).tolist()))
 
 
 def street_lines(roads: RoadNetwork, grid: Grid) -> list[list[int]]:
@@ -203,32 +180,6 @@ def street_lines(roads: RoadNetwork, grid: Grid) -> list[list[int]]:
     longest = np.argsort(-length, kind="stable")[:STREETS]
     drawn: list[list[int]] = pieces[longest[length[longest] > 0]].tolist()
     return drawn
-
-
-def bends_of(x: Floats, y: Floats, least: float) -> Ints:
-    """Simplify a line by the algorithm of Douglas and Peucker: return the points that are needed to stay within `least`
-    of the line.
-
-    >>> bends_of(np.array([0.0, 1.0, 2.0, 2.0]), np.array([0.0, 0.01, 0.0, 2.0]), 0.1).tolist()
-    [0, 2, 3]
-    """
-    kept = {0, len(x) - 1}
-    open_ = [(0, len(x) - 1)]
-    while open_:
-        first, last = open_.pop()
-        if last - first < 2:
-            continue
-        dx, dy = x[last] - x[first], y[last] - y[first]
-        px, py = x[first + 1 : last] - x[first], y[first + 1 : last] - y[first]
-        size = dx * dx + dy * dy
-        share = np.clip((px * dx + py * dy) / size, 0.0, 1.0) if size > 0 else np.zeros(len(px))
-        away = np.hypot(px - share * dx, py - share * dy)
-        farthest = int(away.argmax())
-        if away[farthest] > least:
-            middle = first + 1 + farthest
-            kept.add(middle)
-            open_ += [(first, middle), (middle, last)]
-    return np.array(sorted(kept), dtype=np.int64)
 
 
 def _plain(value: Any) -> Any:

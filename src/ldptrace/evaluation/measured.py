@@ -24,12 +24,10 @@ from ldptrace.engines.base import Crowd
 from ldptrace.engines.local import Memory
 from ldptrace.errors import InputError
 from ldptrace.evaluation.distances import metric_scale
-from ldptrace.evaluation.habits import Habits
-from ldptrace.evaluation.line_metrics import class_edges, log_classes
+from ldptrace.evaluation.line_metrics import StreetMap, StreetUse, class_edges, log_classes, spacing
 from ldptrace.evaluation.patterns import TOP
-from ldptrace.evaluation.streets import StreetMap, StreetUse, spacing
 from ldptrace.evaluation.summary import Part, Summary
-from ldptrace.evaluation.traces import DAY, Traces
+from ldptrace.evaluation.traces import DAY, Habits, Traces
 from ldptrace.protocol.grid import Bounds, Grid
 
 

@@ -157,7 +157,7 @@ def pattern_f1(pair: Pair) -> float:
     """
     if len(pair.real.patterns) == 0:
         return math.nan
-    return len(set(pair.real.patterns.names()) & set(pair.synthetic.patterns.names())) / TOP
+    return len(np.intersect1d(pair.real.patterns.codes, pair.synthetic.patterns.codes)) / TOP
 
 
 def pattern_error(pair: Pair) -> float:
@@ -181,7 +181,7 @@ METRICS: dict[str, Metric] = {
     for metric in (
         Metric(
             "density_error", "Density error", "global", "nats (JSD)",
-            lambda pair: count_divergence(pair.real.density, pair.synthetic.density),
+            lambda pair: count_divergence(pair.real.tables.density, pair.synthetic.tables.density),
             "how differently visits are spread over the cells",
         ),
         Metric(
@@ -192,17 +192,17 @@ METRICS: dict[str, Metric] = {
         ),
         Metric(
             "hotspot_query_error", "Hotspot query error", "global", "1 - NDCG@5",
-            lambda pair: 1.0 - hotspot_gain(pair.real.density, pair.synthetic.density),
+            lambda pair: 1.0 - hotspot_gain(pair.real.tables.density, pair.synthetic.tables.density),
             "whether the five busiest cells are found, in order", range=(0.0, 1.0),
         ),
         Metric(
             "kendall_tau", "Kendall's tau", "global", "rank correlation",
-            lambda pair: kendall_tau(pair.real.coverage, pair.synthetic.coverage),
+            lambda pair: kendall_tau(pair.real.tables.coverage, pair.synthetic.tables.coverage),
             "whether cells keep their order by popularity", "max", (-1.0, 1.0),
         ),
         Metric(
             "trip_error", "Trip error", "trajectory", "nats (JSD)",
-            lambda pair: table_divergence(pair.real.trips, pair.synthetic.trips),
+            lambda pair: table_divergence(pair.real.tables.trips, pair.synthetic.tables.trips),
             "how differently origins and destinations are paired",
         ),
         Metric(
@@ -237,7 +237,7 @@ def cell_length_error(pair: Pair) -> float:
     """Return the divergence of the number of cells of a path, which does not depend on the positions of points within
     cells."""
     real, synthetic = (
-        (np.arange(len(side.cell_lengths)), side.cell_lengths) for side in (pair.real, pair.synthetic)
+        (np.arange(len(side.tables.sizes)), side.tables.sizes) for side in (pair.real, pair.synthetic)
     )
     return table_divergence(real, synthetic)
 
@@ -246,11 +246,10 @@ def pattern_error_symmetric(pair: Pair) -> float:
     """Return the mean of |f - g| / max(f, g) over the most frequent patterns of either set, where f and g are
     frequencies per trajectory.
     """
-    known = set(pair.real.patterns.names())
-    invented = np.array([name not in known for name in pair.synthetic.patterns.names()], dtype=bool)
+    invented = ~np.isin(pair.synthetic.patterns.codes, pair.real.patterns.codes)
     real = np.concatenate((pair.real.patterns.counts, pair.real_support[invented])) / len(pair.real)
-    synthetic = np.concatenate((pair.synthetic_support, pair.synthetic.patterns.counts[invented]))
-    synthetic = synthetic / len(pair.synthetic)
+    invented_counts = pair.synthetic.patterns.counts[invented]
+    synthetic = np.concatenate((pair.synthetic_support, invented_counts)) / len(pair.synthetic)
     most = np.maximum(real, synthetic)
     # Rare patterns of a set that was scaled down may count less than half a time.
     there = most > 0
@@ -273,7 +272,7 @@ def pattern_f1_available(pair: Pair) -> float:
     most = max(len(pair.real.patterns), len(pair.synthetic.patterns))
     if most == 0:
         return math.nan
-    return len(set(pair.real.patterns.names()) & set(pair.synthetic.patterns.names())) / min(most, TOP)
+    return len(np.intersect1d(pair.real.patterns.codes, pair.synthetic.patterns.codes)) / min(most, TOP)
 
 
 CORRECTED: dict[str, Metric] = {
@@ -285,12 +284,12 @@ CORRECTED: dict[str, Metric] = {
         ),
         Metric(
             "hotspot_query_error_at_10", "Hotspot query error, top 10", "global", "1 - NDCG@10",
-            lambda pair: 1.0 - hotspot_gain(pair.real.density, pair.synthetic.density, top=10),
+            lambda pair: 1.0 - hotspot_gain(pair.real.tables.density, pair.synthetic.tables.density, top=10),
             "ten busiest cells instead of five", range=(0.0, 1.0), corrects="hotspot_query_error",
         ),
         Metric(
             "kendall_tau_b", "Kendall's tau-b", "global", "rank correlation",
-            lambda pair: kendall_tau_b(pair.real.coverage, pair.synthetic.coverage),
+            lambda pair: kendall_tau_b(pair.real.tables.coverage, pair.synthetic.tables.coverage),
             "ties corrected, so that equal sets score 1", "max", (-1.0, 1.0), corrects="kendall_tau",
         ),
         Metric(

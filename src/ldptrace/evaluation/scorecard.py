@@ -6,7 +6,7 @@ import io
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -19,36 +19,24 @@ from ldptrace import pages
 from ldptrace.core.atomic import atomic_path
 from ldptrace.core.extras import needed
 from ldptrace.core.words import measure
-from ldptrace.evaluation.attacks import KAPPAS, Resilience
-from ldptrace.evaluation.figures import Figures
+from ldptrace.evaluation.attacks import KAPPAS
 from ldptrace.evaluation.metrics import METRICS, Metric, Value
 from ldptrace.evaluation.texts import csv_text, json_text, metric_rows, plain, tex_text
 from ldptrace.evaluation.values import ALL_METRICS, over_seeds
 from ldptrace.evaluation.verdict import best, judged, on_common_scale
-from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.words import CURATOR, SHUFFLER
 
 FORMAT, VERSION = "ldptrace-scorecard", 1
 TITLES = {"reidentification": "re-identification", "outlier": "outlier"}
 
 
-@dataclass(frozen=True)
-class Attack:
-    """The result of an attack on a synthetic set, on other real data, and on uniform random walks."""
-
-    synthetic: Resilience
-    fresh_real: Resilience
-    uniform: Resilience
-    threshold: float
-
-
 @dataclass(frozen=True, eq=False)
 class SetResult:
-    """All results of one synthetic set."""
+    """All results of one synthetic set: its portrait and its attacks are plain data."""
 
-    figures: Figures
+    portrait: dict[str, Any]
     values: dict[str, Value]
-    attacks: dict[str, Attack]
+    attacks: dict[str, Any]
     privacy: Mapping[str, Any] | None
     notes: tuple[str, ...]
     query_curve: tuple[float, ...] = ()
@@ -59,7 +47,7 @@ class SetResult:
 
     @property
     def name(self) -> str:
-        return self.figures.name
+        return str(self.portrait["name"])
 
     @staticmethod
     def of_seeds(results: Sequence[SetResult]) -> list[SetResult]:
@@ -74,7 +62,7 @@ class SetResult:
 def _over_seeds(found: list[SetResult]) -> SetResult:
     first = found[0]
     return SetResult(
-        first.figures,
+        first.portrait,
         over_seeds([item.values for item in found]),
         {name: _mean_attack([item.attacks[name] for item in found]) for name in first.attacks},
         first.privacy,
@@ -85,10 +73,11 @@ def _over_seeds(found: list[SetResult]) -> SetResult:
     )
 
 
-def _mean_attack(found: list[Attack]) -> Attack:
-    ratios = np.mean([item.synthetic.ratios for item in found], axis=0)
-    attacked = round(sum(item.synthetic.attacked for item in found) / len(found))
-    return replace(found[0], synthetic=Resilience(attacked, tuple(ratios.tolist())))
+def _mean_attack(found: list[dict[str, Any]]) -> dict[str, Any]:
+    hidden = [item["synthetic"] for item in found]
+    ratios = np.mean([item["resilience"] for item in hidden], axis=0)
+    attacked = round(sum(item["attacked"] for item in hidden) / len(hidden))
+    return found[0] | {"synthetic": {"attacked": attacked, "resilience": ratios.tolist()}}
 
 
 def value_document(metric: Metric, value: Value) -> dict[str, Any]:
@@ -105,18 +94,7 @@ def value_document(metric: Metric, value: Value) -> dict[str, Any]:
     }
 
 
-def attacks_document(attacks: Mapping[str, Attack]) -> dict[str, Any]:
-    """Return both attacks as plain data."""
-    found: dict[str, Any] = {}
-    for name, attack in attacks.items():
-        found[name] = {"kappa": list(KAPPAS), "threshold": attack.threshold}
-        for whom in ("synthetic", "fresh_real", "uniform"):
-            hidden: Resilience = getattr(attack, whom)
-            found[name][whom] = {"attacked": hidden.attacked, "resilience": list(hidden.ratios)}
-    return found
-
-
-def attack_table(results: Mapping[str, Mapping[str, Attack]]) -> Table:
+def attack_table(results: Mapping[str, Mapping[str, Any]]) -> Table:
     """Return a table with the share of attacked trajectories that were not found, for each set, other real data and
     random walks. 1 means that no trajectory was found.
     """
@@ -128,11 +106,14 @@ def attack_table(results: Mapping[str, Mapping[str, Attack]]) -> Table:
     table.add_column("set")
     for name, title in TITLES.items():
         found = [attacks[name] for attacks in results.values()]
-        rows = [(label, item.synthetic) for label, item in zip(results, found, strict=True)]
-        rows += [("the other real trips", found[0].fresh_real), ("uniform random walks", found[0].uniform)]
+        rows = [(label, item["synthetic"]) for label, item in zip(results, found, strict=True)]
+        rows += [
+            ("the other real trips", found[0]["fresh_real"]),
+            ("uniform random walks", found[0]["uniform"]),
+        ]
         for number, (label, one) in enumerate(rows):
-            ratios = measure(one.ratios[0]), measure(one.ratios[-1])
-            table.add_row(title if number == 0 else "", f"{one.attacked:,}", *ratios, label)
+            ratios = measure(one["resilience"][0]), measure(one["resilience"][-1])
+            table.add_row(title if number == 0 else "", f"{one['attacked']:,}", *ratios, label)
     return table
 
 
@@ -144,28 +125,12 @@ class Scorecard:
     a notebook, a summary above the table says what the synthetic sets are good for.
     """
 
-    grid: Grid
-    crs: str | None
-    bounds_from: str
-    seed: int | None
-    repeat: int
-    real: Figures
     sets: tuple[SetResult, ...]
-    notes: tuple[str, ...]
-    # Sizes of squares, and the query error of a perfect set for each; borders of the buckets of each histogram.
-    queries: dict[str, list[float]]
-    edges: dict[str, list[float]]
-    patterns: tuple[dict[str, Any], ...]
-    # What public knowledge gives by itself, where a road network was given; its streets, its name, and how far from
-    # a street is still on it.
-    controls: tuple[Figures, ...] = ()
-    streets: list[list[int]] | None = None
-    roads: str | None = None
-    tolerance: float | None = None
-    # Whose hours the hours of the day are.
-    clock: str = "local"
-    # The clock of a stream, and how the real one and a bootstrap of it go over time.
-    stream: dict[str, Any] | None = None
+    # What was compared and how, with notes for the reader.
+    evaluation: dict[str, Any]
+    # What pages draw besides the portraits of the sets: the real set, the query error of a perfect set by the size of
+    # the squares, the borders of the buckets of histograms, the controls, the streets, frequent patterns, the stream.
+    pictures: dict[str, Any]
 
     def __repr__(self) -> str:
         console = Console(file=io.StringIO(), width=79 + 20 * len(self.sets), highlight=False)
@@ -210,8 +175,9 @@ class Scorecard:
 
     def remarks(self) -> list[str]:
         """Return a list of sentences that warn the reader, for example of bounds that were taken from the data."""
-        found = [] if self.bounds_from == "given" else [f"the bounds were taken from {self.bounds_from}"]
-        found += self.notes
+        origin = self.evaluation["bounds_from"]
+        found = [f"the bounds were taken from {origin}"] if origin != "given" else []
+        found += self.evaluation["notes"]
         promised = {item.name: str((item.privacy or {}).get("epsilon")) for item in self.sets}
         if len({epsilon for epsilon in promised.values() if epsilon != "None"}) > 1:
             stated = ", ".join(f"{name} {epsilon}" for name, epsilon in promised.items() if epsilon != "None")
@@ -232,25 +198,8 @@ class Scorecard:
             "version": VERSION,
             **{name: sets[0][name] for name in ("metrics", "corrected", "attacks", "privacy")},
             "sets": sets,
-            "evaluation": {
-                "grid": self.grid.n,
-                "bounds": list(self.grid.bounds),
-                "bounds_from": self.bounds_from,
-                "crs": self.crs,
-                "roads": self.roads,
-                "street_tolerance": self.tolerance,
-                "clock": self.clock,
-                "seed": self.seed,
-                "repeat": self.repeat,
-                "notes": list(self.notes),
-            },
-            "real": self.real.document(),
-            "queries": self.queries,
-            "edges": self.edges,
-            "controls": [figures.document() for figures in self.controls],
-            "streets": self.streets,
-            "patterns": list(self.patterns),
-            "stream": self.stream,
+            "evaluation": self.evaluation,
+            **self.pictures,
         }
         found = plain(found)
         judgement = judged(found)
@@ -263,12 +212,12 @@ class Scorecard:
             "seeds": item.seeds,
             "metrics": {name: value for name, value in values.items() if "corrects" not in value},
             "corrected": {name: value for name, value in values.items() if "corrects" in value},
-            "attacks": attacks_document(item.attacks),
+            "attacks": item.attacks,
             "privacy": item.privacy,
             "notes": list(item.notes),
             "query_curve": list(item.query_curve),
             "course": item.course,
-            "portrait": item.figures.document(),
+            "portrait": item.portrait,
         }
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:

@@ -88,10 +88,6 @@ class Sets:
                 )
         return Sets(titles, crowds, census, area, origin, crs, zones, outside, notes)
 
-    def size(self, number: int) -> int:
-        """Return the number of trajectories of a set that are evaluated."""
-        return self.census[number].kept
-
     def reading(
         self, number: int, rng: np.random.Generator, sample: int, rates: Mapping[int, float] | None = None
     ) -> Pass:

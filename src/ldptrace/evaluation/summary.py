@@ -168,7 +168,7 @@ class Summary:
     """One set on a grid. `scale` is the length of a unit of x and of y; each trajectory counts `times` times.
 
     >>> tiny = Summary.of(Trajectories.from_lists([[(0.5, 0.5), (1.5, 0.5)]]), Grid((0, 0, 3, 3), 3))
-    >>> tiny.density.tolist(), tiny.tables.lengths.mean
+    >>> tiny.tables.density.tolist(), tiny.tables.lengths.mean
     ([1, 0, 0, 1, 0, 0, 0, 0, 0], 1.0)
     """
 
@@ -198,26 +198,6 @@ class Summary:
         return self.parts.add_up(Tables.of, Tables.nothing(self.grid))
 
     @property
-    def density(self) -> Ints:
-        """The number of visits of each cell."""
-        return self.tables.density
-
-    @property
-    def coverage(self) -> Ints:
-        """The number of trajectories that pass through each cell."""
-        return self.tables.coverage
-
-    @property
-    def trips(self) -> tuple[Ints, Ints]:
-        """The pairs (first cell * cells + last cell) that occur, in order, and their counts."""
-        return self.tables.trips
-
-    @property
-    def cell_lengths(self) -> Ints:
-        """The number of paths with 0, 1, 2 ... cells."""
-        return self.tables.sizes
-
-    @property
     def visits(self) -> Ints:
         """The number of points per cell if every path has one point for each of its cells, or two points if it has only
         one cell, as in the reference code."""
@@ -230,7 +210,7 @@ class Summary:
             lambda work, nothing: self.parts.add_up(lambda part, number: work(part.paths, number), nothing),
             self.grid.n,
         )
-        return found if self.times == 1 else Patterns(found.cells, self._scaled(found.counts))
+        return found if self.times == 1 else replace(found, counts=self._scaled(found.counts))
 
     @cached_property
     def scales(self) -> tuple[Scale, Scale]:

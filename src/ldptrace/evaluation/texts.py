@@ -171,7 +171,14 @@ def tex_text(document: Document) -> str:
     columns = [
         TexColumn(
             item["name"],
-            [_tex_value(item["metrics"][name], bold=marked[name][place]) for name in metrics],
+            [
+                TexCell.of(
+                    _tex_number(entry["value"], entry["unit"]),
+                    measure(entry["std"], entry["unit"]) if entry["std"] else "",
+                    bold=marked[name][place],
+                )
+                for name, entry in item["metrics"].items()
+            ],
         )
         for place, item in enumerate(document["sets"])
     ]
@@ -187,14 +194,6 @@ def tex_escaped(text: str) -> str:
     for plain, escaped in (("\\", r"\textbackslash "), ("×", r"$\times$"), ("^", r"\^{}"), ("~", r"\~{}")):
         text = text.replace(plain, escaped)
     return "".join(rf"\{letter}" if letter in "_%&#" else letter for letter in text)
-
-
-def _tex_value(entry: Document, *, bold: bool) -> TexCell:
-    return TexCell.of(
-        _tex_number(entry["value"], entry["unit"]),
-        measure(entry["std"], entry["unit"]) if entry["std"] else "",
-        bold=bold,
-    )
 
 
 def _tex_number(value: float | None, unit: str) -> str:

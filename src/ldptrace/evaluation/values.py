@@ -9,12 +9,11 @@ import numpy as np
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.local import Memory
-from ldptrace.evaluation.line_metrics import LINE_METRICS, RANDOM, LinePair, LineQueries
+from ldptrace.evaluation.line_metrics import LINE_METRICS, RANDOM, LinePair, LineQueries, StreetMap
 from ldptrace.evaluation.measured import Measured, Pass
 from ldptrace.evaluation.metrics import CORRECTED, METRICS, Metric, Reference, Value
 from ldptrace.evaluation.mobility import MOBILITY
 from ldptrace.evaluation.stream_metrics import STREAM_METRICS
-from ldptrace.evaluation.streets import StreetMap
 from ldptrace.models.time import DAY_PROFILE
 from ldptrace.protocol.grid import Grid
 

@@ -13,7 +13,7 @@ from ldptrace.core.arrays import Floats
 from ldptrace.core.crs import WGS84, LocalPlane
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.generators.legs import GPS_LIMIT, Recorder, fastest_only, map_bounds
+from ldptrace.generators.legs import GPS_LIMIT, Recorder, fastest_only, known_seconds, map_bounds
 from ldptrace.generators.streets import CLASSES, MARGIN, CityMap
 from ldptrace.generators.traffic import Attraction, Seed, Traffic, checked_minutes, natural_hubs, whole
 from ldptrace.roads.classes import STREET, rank_speed
@@ -125,11 +125,9 @@ def _in_metres(
 
 def _passable(roads: RoadNetwork) -> RoadNetwork:
     """Return the network as it is driven: straight pieces, and the fastest of several between the same nodes."""
-    if roads.seconds is None:
-        raise InputError(f"{roads.name}: trips need the speeds of the roads, and none is known")
-    pieces = _straightened(roads, roads.seconds)
-    seconds = roads.seconds if pieces.seconds is None else pieces.seconds
-    return pieces.take_edges(fastest_only(pieces, seconds))
+    seconds = known_seconds(roads)
+    pieces = _straightened(roads, seconds)
+    return pieces.take_edges(fastest_only(pieces, seconds if pieces.seconds is None else pieces.seconds))
 
 
 def _straightened(roads: RoadNetwork, seconds: Floats) -> RoadNetwork:

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from ldptrace.core.arrays import Flags, Floats, Ints, Ints32
+from ldptrace.core.arrays import Flags, Floats, Ints32
 from ldptrace.core.crs import LocalPlane
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Bounds
 from ldptrace.roads.network import RoadNetwork
@@ -92,15 +93,6 @@ class _Net(NamedTuple):
     behind: Ints32
 
 
-class Tracks(NamedTuple):
-    """Points of all legs; leg `k` is `offsets[k]:offsets[k + 1]`."""
-
-    x: Floats
-    y: Floats
-    t: Floats
-    offsets: Ints
-
-
 def grow(
     roads: RoadNetwork, roots: Ints32, weight: Floats, *, spread: float, rng: np.random.Generator
 ) -> tuple[Trees, NDArray[np.float32]]:
@@ -139,6 +131,13 @@ def fastest_only(roads: RoadNetwork, seconds: Floats) -> Flags:
     return kept
 
 
+def known_seconds(roads: RoadNetwork) -> Floats:
+    """Return the travel times of all edges, or raise an error if they are not known."""
+    if roads.seconds is None:
+        raise InputError(f"{roads.name}: trips need the speeds of the roads, and none is known")
+    return roads.seconds
+
+
 def map_bounds(x: Floats, y: Floats, margin: float, plane: LocalPlane | None) -> Bounds:
     """Return the box around points in metres, grown by a margin, in the map's coordinates and in round numbers."""
     low, high = np.array([[x.min()], [y.min()]]) - margin, np.array([[x.max()], [y.max()]]) + margin
@@ -151,8 +150,8 @@ def map_bounds(x: Floats, y: Floats, margin: float, plane: LocalPlane | None) ->
 
 def record(
     roads: RoadNetwork, trees: Trees, legs: Legs, recorder: Recorder, rng: np.random.Generator
-) -> Tracks:
-    """Return points of the legs at every tick, from the departure to the first tick after the arrival.
+) -> Trajectories:
+    """Return points of the legs, in metres, at every tick, from the departure to the first tick after the arrival.
 
     No two edges of the network lead from one node to the same other. Chunks draw from their own random
     source, so that the result does not depend on the number of threads.
@@ -181,15 +180,15 @@ def record(
             stop,
             stops[chunk],
             errors[chunk],
-            tracks,
+            (x, y, t, offsets),
         )
 
     map_chunks(measure, n)
     np.cumsum(offsets, out=offsets)
     points = int(offsets[-1])
-    tracks = Tracks(np.empty(points), np.empty(points), np.empty(points), offsets)
+    x, y, t = np.empty(points), np.empty(points), np.empty(points)
     map_chunks(write, n)
-    return tracks
+    return Trajectories(x, y, offsets, t=t)
 
 
 def travel_seconds(roads: RoadNetwork, trees: Trees, nodes: Ints32) -> Floats:
@@ -205,10 +204,8 @@ def _matrix(roads: RoadNetwork, values: NDArray[np.generic]) -> csr_array:
 
 
 def _net(roads: RoadNetwork, trees: Trees) -> _Net:
-    if roads.seconds is None:
-        raise InputError(f"{roads.name}: trips need the speeds of the roads, and none is known")
     edges = _matrix(roads, np.arange(1, roads.edges + 1, dtype=np.int32))
-    return _Net(edges.indptr, edges.indices, edges.data - 1, roads.seconds, roads.x, roads.y, *trees)
+    return _Net(edges.indptr, edges.indices, edges.data - 1, known_seconds(roads), roads.x, roads.y, *trees)
 
 
 @kernel
@@ -271,6 +268,7 @@ def _write(  # type: ignore[no-untyped-def]
     net, root, node, outward, pace, depart, recorder, start, stop, stops, errors, tracks
 ):
     """Write the points of the legs start..stop. The GPS error drifts: a first-order autoregressive process."""
+    x, y, t, offsets = tracks
     path = np.empty(len(net.x), dtype=np.int32)
     arrive, leave = np.empty(len(net.x)), np.empty(len(net.x))
     keep = np.exp(-recorder.interval / GPS_MEMORY)
@@ -283,8 +281,8 @@ def _write(  # type: ignore[no-untyped-def]
         ex = recorder.noise * errors.standard_normal()
         ey = recorder.noise * errors.standard_normal()
         edge = 1
-        for p in range(tracks.offsets[k], tracks.offsets[k + 1]):
-            passed = (p - tracks.offsets[k]) * recorder.interval
+        for p in range(offsets[k], offsets[k + 1]):
+            passed = (p - offsets[k]) * recorder.interval
             while edge < count - 1 and passed > leave[edge]:
                 edge += 1
             before, after = path[max(edge - 1, 0)], path[min(edge, count - 1)]
@@ -296,8 +294,8 @@ def _write(  # type: ignore[no-untyped-def]
             share = low + share * (high - low)
             ex = min(max(ex, -limit), limit)
             ey = min(max(ey, -limit), limit)
-            tracks.x[p] = net.x[before] + share * (net.x[after] - net.x[before]) + ex
-            tracks.y[p] = net.y[before] + share * (net.y[after] - net.y[before]) + ey
-            tracks.t[p] = depart[k] + passed
+            x[p] = net.x[before] + share * (net.x[after] - net.x[before]) + ex
+            y[p] = net.y[before] + share * (net.y[after] - net.y[before]) + ey
+            t[p] = depart[k] + passed
             ex = keep * ex + fresh * errors.standard_normal()
             ey = keep * ey + fresh * errors.standard_normal()

@@ -14,7 +14,7 @@ from ldptrace.core.crs import WGS84, LocalPlane
 from ldptrace.core.kernels import kernel
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.generators.legs import Legs, Recorder, Trees, grow, record
+from ldptrace.generators.legs import Legs, Recorder, Trees, grow, known_seconds, record
 from ldptrace.protocol.grid import Bounds
 from ldptrace.roads.classes import class_rank
 from ldptrace.roads.network import RoadNetwork
@@ -191,9 +191,7 @@ class Traffic:
         count = min(most, int(np.count_nonzero(attraction.visits)))
         visits = attraction.visits / attraction.visits.sum()
         places = np.sort(rng.choice(roads.nodes, count, replace=False, p=visits)).astype(np.int32)
-        if roads.seconds is None:
-            raise InputError(f"{roads.name}: trips need the speeds of the roads, and none is known")
-        trees, seconds = grow(roads, places, roads.seconds, spread=ROUTE_SPREAD, rng=rng)
+        trees, seconds = grow(roads, places, known_seconds(roads), spread=ROUTE_SPREAD, rng=rng)
         # Some destinations are known far and wide, some only to their neighbours.
         share = visits[places] * rng.lognormal(0.0, 0.8, count)
         gravity = Gravity(attraction.homes, seconds, share / share.sum(), rng.lognormal(0.0, 0.3, count))
@@ -217,7 +215,7 @@ class Traffic:
         """Draw `count` independent trips of one day; `t` is in seconds after midnight."""
         tracks = record(self.roads, self.trees, self._legs(whole(count), rng), self.recorder, rng)
         if self.plane is None:
-            return Trajectories(tracks.x, tracks.y, tracks.offsets, t=tracks.t)
+            return tracks
         lon, lat = self.plane.to_degrees(tracks.x, tracks.y)
         return Trajectories(lon, lat, tracks.offsets, t=tracks.t, crs=WGS84)
 

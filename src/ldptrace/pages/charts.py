@@ -10,6 +10,8 @@ from markupsafe import Markup, escape
 
 WIDTH, HEIGHT = 340.0, 210.0
 LEFT, RIGHT, TOP, BOTTOM = 50.0, 10.0, 10.0, 40.0
+WIDE = WIDTH - LEFT - RIGHT
+QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,11 @@ class Series:
 
     values: Sequence[float | None]
     style: str
+
+
+# A point of a line: pixels from the left, and a value. A line has a style.
+Point = tuple[float, float]
+Line = tuple[str, list[Point]]
 
 
 def histogram(
@@ -33,81 +40,48 @@ def histogram(
     Labels stand below the borders of buckets, or below their middle when a bucket is one whole number.
     """
     buckets = len(edges)
-    inner = [Series(item.values[1:], item.style) for item in series]
-    parts, width = _steps(inner, buckets, title, "share of trajectories")
+    width = WIDE / buckets
     every = max(1, math.ceil((buckets - 1) / 5))
-    for bucket in range(0, buckets - every // 2 - 1, every):
-        middle = width / 2 if whole else 0.0
-        parts.append(_tick(LEFT + bucket * width + middle, _short(edges[bucket] * scale, edges[-1] * scale)))
-    parts.append(_tick(LEFT + (buckets - 0.5) * width, "more"))
-    return _svg(parts)
+    middle = width / 2 if whole else 0.0
+    ticks = [
+        (LEFT + bucket * width + middle, _short(edges[bucket] * scale, edges[-1] * scale))
+        for bucket in range(0, buckets - every // 2 - 1, every)
+    ]
+    ticks.append((LEFT + (buckets - 0.5) * width, "more"))
+    lines = [_steps(Series(item.values[1:], item.style), width) for item in series]
+    return _chart(lines, ticks, title, "share of trajectories", filled=True)
 
 
 def classes(
     edges: Sequence[float], series: Sequence[Series], title: str, label: Callable[[float], str]
 ) -> Markup:
     """Draw shares per logarithmic class, with a class below the edges and one above; the first series is filled."""
-    parts, width = _steps(series, len(edges) + 1, title, "share of trips")
-    every = max(1, math.ceil(len(edges) / 5))
-    before = None
-    for edge in range(0, len(edges), every):
-        # Classes that are too small to tell apart share the first label.
-        if (text := label(edges[edge])) != before:
-            parts.append(_tick(LEFT + (edge + 1) * width, text))
-        before = text
-    return _svg(parts)
-
-
-def _steps(series: Sequence[Series], buckets: int, title: str, y_title: str) -> tuple[list[str], float]:
-    """Draw axes and a line of steps for each series, the first one filled. Returns also how wide a step is."""
-    top, width = _top(series), (WIDTH - LEFT - RIGHT) / buckets
-    parts = _axes(top, title, y_title)
-    for order, item in enumerate(series):
-        places = []
-        for bucket, value in enumerate(item.values):
-            x, y = LEFT + bucket * width, _height(value or 0.0, top)
-            places += [f"{x:.1f},{y:.1f}", f"{x + width:.1f},{y:.1f}"]
-        parts += _outline(item, places, filled=order == 0, inset=0.0)
-    return parts, width
-
-
-def _top(series: Sequence[Series]) -> float:
-    """Return a round number above all values."""
-    return _ceiling(
-        max((value for item in series for value in item.values if value is not None), default=0.0)
-    )
-
-
-def _places(item: Series, left: float, step: float, top: float) -> list[str]:
-    """Return the points of a line through all values."""
-    return [
-        f"{left + number * step:.1f},{_height(value or 0.0, top):.1f}"
-        for number, value in enumerate(item.values)
+    width = WIDE / (len(edges) + 1)
+    places = range(0, len(edges), max(1, math.ceil(len(edges) / 5)))
+    ticks = [(LEFT + (place + 1) * width, label(edges[place])) for place in places]
+    # Classes that are too small to tell apart share the first label.
+    different = [
+        tick for before, tick in zip([(0.0, None), *ticks], ticks, strict=False) if tick[1] != before[1]
     ]
+    return _chart([_steps(item, width) for item in series], different, title, "share of trips", filled=True)
 
 
-def _outline(item: Series, places: list[str], *, filled: bool, inset: float) -> list[str]:
-    """Draw a line through the places; if it is `filled`, down to the ground, `inset` from the sides of the chart."""
-    if not places:
-        return []
-    line = " ".join(places)
-    parts = [f'<polyline class="line {item.style}" points="{line}"/>']
-    if filled:
-        ground = HEIGHT - BOTTOM
-        around = f"{LEFT + inset:.1f},{ground} {line} {WIDTH - RIGHT - inset:.1f},{ground}"
-        parts.insert(0, f'<polygon class="area {item.style}" points="{around}"/>')
-    return parts
+def _steps(item: Series, width: float) -> Line:
+    """Return a line with a step for each value."""
+    ends = (0, 1)
+    return item.style, [
+        (LEFT + (place + end) * width, value or 0.0)
+        for place, value in enumerate(item.values)
+        for end in ends
+    ]
 
 
 def day(series: Sequence[Series], title: str) -> Markup:
     """Draw a share for each hour of the day as a curve, the first series filled."""
-    top, step = _top(series), (WIDTH - LEFT - RIGHT) / 24
-    parts = _axes(top, title, "share of departures")
-    for order, item in enumerate(series):
-        places = _places(item, LEFT + step / 2, step, top)
-        parts += _outline(item, places, filled=order == 0, inset=step / 2)
-    parts += [_tick(LEFT + hour * step, f"{hour}") for hour in range(0, 25, 6)]
-    return _svg(parts)
+    step = WIDE / 24
+    lines = [_line(item, LEFT + step / 2, step) for item in series]
+    ticks = [(LEFT + hour * step, f"{hour}") for hour in range(0, 25, 6)]
+    return _chart(lines, ticks, title, "share of departures", filled=True)
 
 
 def curves(
@@ -117,21 +91,11 @@ def curves(
     y_title: str,
     top: float | None = None,
 ) -> Markup:
-    """Draw lines over equally spaced labels."""
-    top = top or _top(series)
-    step = (WIDTH - LEFT - RIGHT - 16) / max(len(labels) - 1, 1)
-    parts = _axes(top, title, y_title)
-    for item in series:
-        places = [
-            (LEFT + 8 + number * step, _height(value, top))
-            for number, value in enumerate(item.values)
-            if value is not None
-        ]
-        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-        parts.append(f'<polyline class="line {item.style}" points="{points}"/>')
-        parts += [f'<circle class="fill {item.style}" cx="{x:.1f}" cy="{y:.1f}" r="2.6"/>' for x, y in places]
-    parts += [_tick(LEFT + 8 + number * step, label) for number, label in enumerate(labels)]
-    return _svg(parts)
+    """Draw lines over equally spaced labels. Values that are None are left out."""
+    step = (WIDE - 16) / max(len(labels) - 1, 1)
+    lines = [_line(item, LEFT + 8, step) for item in series]
+    ticks = [(LEFT + 8 + number * step, label) for number, label in enumerate(labels)]
+    return _chart(lines, ticks, title, y_title, top, dots=True)
 
 
 def course(
@@ -139,15 +103,44 @@ def course(
 ) -> Markup:
     """Draw lines over time, each over the whole width from `first` to `last`; long ones by means of stretches."""
     thin = [Series(_thinned(item.values), item.style) for item in series]
-    top = top or _top(thin)
-    parts = _axes(top, title, y_title)
-    wide = WIDTH - LEFT - RIGHT
-    for item in thin:
-        places = _places(item, LEFT, wide / max(len(item.values) - 1, 1), top)
-        parts += _outline(item, places, filled=False, inset=0.0)
-    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
-        parts.append(_tick(LEFT + share * wide, _short(round(first + share * (last - first)))))
-    return _svg(parts)
+    lines = [_line(item, LEFT, WIDE / max(len(item.values) - 1, 1)) for item in thin]
+    ticks = [(LEFT + share * WIDE, _short(round(first + share * (last - first)))) for share in QUARTERS]
+    return _chart(lines, ticks, title, y_title, top)
+
+
+def _line(item: Series, left: float, step: float) -> Line:
+    """Return a line through all values that are known."""
+    return item.style, [(left + k * step, value) for k, value in enumerate(item.values) if value is not None]
+
+
+def _chart(
+    lines: Sequence[Line],
+    ticks: Sequence[tuple[float, str]],
+    title: str,
+    y_title: str,
+    top: float | None = None,
+    *,
+    filled: bool = False,
+    dots: bool = False,
+) -> Markup:
+    """Draw axes and lines, up to a round number above all values or to `top`. If it is `filled`, the first line is
+    filled down to the ground; with `dots`, every point has one."""
+    top = top or _ceiling(max((value for _, line in lines for _, value in line), default=0.0))
+    parts, ground = _axes(top, title, y_title), HEIGHT - BOTTOM
+    for order, (style, line) in enumerate(line for line in lines if line[1]):
+        places = [(f"{x:.1f}", f"{_height(value, top):.1f}") for x, value in line]
+        points = " ".join(f"{x},{y}" for x, y in places)
+        if filled and order == 0:
+            around = f"{places[0][0]},{ground} {points} {places[-1][0]},{ground}"
+            parts.append(f'<polygon class="area {style}" points="{around}"/>')
+        parts.append(f'<polyline class="line {style}" points="{points}"/>')
+        parts += [f'<circle class="fill {style}" cx="{x}" cy="{y}" r="2.6"/>' for x, y in places if dots]
+    for x, label in ticks:
+        place = f'x="{x:.1f}" y="{HEIGHT - BOTTOM + 15}"'
+        parts.append(f'<text class="tick" {place} text-anchor="middle">{escape(label)}</text>')
+    return Markup(
+        f'<svg class="chart" viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" aria-hidden="true">{"".join(parts)}</svg>'
+    )
 
 
 def _thinned(values: Sequence[float | None], most: int = 150) -> list[float | None]:
@@ -185,7 +178,7 @@ def share_bar(value: float, top: float, style: str) -> Markup:
 
 def _axes(top: float, title: str, y_title: str) -> list[str]:
     parts = []
-    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+    for share in QUARTERS:
         y = _height(share * top, top)
         parts.append(f'<path class="lattice" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>')
         place = f'x="{LEFT - 6}" y="{y + 3.5:.1f}"'
@@ -200,11 +193,6 @@ def _axes(top: float, title: str, y_title: str) -> list[str]:
         f"{escape(y_title)}</text>"
     )
     return parts
-
-
-def _tick(x: float, label: str) -> str:
-    place = f'x="{x:.1f}" y="{HEIGHT - BOTTOM + 15}"'
-    return f'<text class="tick" {place} text-anchor="middle">{escape(label)}</text>'
 
 
 def _height(value: float, top: float) -> float:
@@ -230,9 +218,3 @@ def _short(value: float, most: float = 0.0) -> str:
     if value and max(abs(value), most) >= 10_000:
         return f"{value / 1000:.4g}k"
     return f"{value:.4g}"
-
-
-def _svg(parts: list[str]) -> Markup:
-    return Markup(
-        f'<svg class="chart" viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" aria-hidden="true">{"".join(parts)}</svg>'
-    )

@@ -111,13 +111,8 @@ def _row(sets: Sequence[Document], kind: str, name: str) -> dict[str, Any]:
     controls = [entry.get("controls") or {} for entry in entries]
     alone = controls[0].get("map_alone")
     return {
-        "title": entries[0]["title"],
-        "meaning": entries[0]["meaning"],
-        "unit": entries[0]["unit"],
+        **{name: entries[0][name] for name in ("title", "meaning", "unit", "goal", "floor", "uniform")},
         "measured": entries[0]["unit"].partition(",")[0] in MEASURED,
-        "goal": entries[0]["goal"],
-        "floor": entries[0]["floor"],
-        "uniform": entries[0]["uniform"],
         "alone": alone,
         "values": [
             {

@@ -55,14 +55,14 @@ class Matrix:
         when = Departures.of(trips, by)
         first, last = trips.offsets[:-1], trips.offsets[1:] - 1
         x, y = (np.concatenate((axis[first], axis[last])) for axis in (trips.x, trips.y))
-        located = zones.locate(x, y, trips.crs)
-        origin, destination = np.split(located.place, 2)
+        names, place = zones.locate(x, y, trips.crs)
+        origin, destination = np.split(place, 2)
         inside = np.flatnonzero((origin != NOWHERE) & (destination != NOWHERE))
-        shape = (len(when.slots), len(located.zones), len(located.zones))
+        shape = (len(when.slots), len(names), len(names))
         size = math.prod(shape)
         if size > MOST:
             raise InputError(
-                f"{zones.name}: {len(located.zones):,} zones make a matrix of {size:,} numbers, and it holds at most "
+                f"{zones.name}: {len(names):,} zones make a matrix of {size:,} numbers, and it holds at most "
                 f"{MOST:,}; take larger zones, or fewer slots of time"
             )
         place = np.ravel_multi_index((when.place[inside], origin[inside], destination[inside]), shape)
@@ -74,7 +74,7 @@ class Matrix:
         used = np.flatnonzero(found.values.sum(axis=(1, 2)))
         low, high = (None if bound is None else bound[used] for bound in (found.low, found.high))
         return Matrix(
-            located.zones,
+            names,
             tuple(when.slots[slot] for slot in used),
             found.values[used],
             sample.weight * (len(trips) - len(inside)),

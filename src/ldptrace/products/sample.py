@@ -22,7 +22,7 @@ from ldptrace.methods.release import Release
 from ldptrace.models.base import MobilityModel
 from ldptrace.models.observation import Share
 from ldptrace.models.space_time import TimedModel
-from ldptrace.products.statement.promise import Promise
+from ldptrace.products.statement.papers import Promise
 from ldptrace.protocol.plan import Plan
 
 # Trips that are drawn from a model to know its shares.

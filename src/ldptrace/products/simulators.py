@@ -88,17 +88,17 @@ def _sumo(
     """Return the lines of a file with the origin and destination, or the `whole` route, of each trip, and a sentence
     about them. Places are edges of a SUMO network, or coordinates, for which SUMO finds the nearest edges."""
     if roads is not None:
-        found = routes_on(Path(roads), trips.take(travellers.order))
-        routes = {number: route for number, route in enumerate(found.routes) if route}
+        found, cut = routes_on(Path(roads), trips.take(travellers.order))
+        routes = {number: route for number, route in enumerate(found) if route}
         ends = {
             number: f"from={quoteattr(route[0])} to={quoteattr(route[-1])}"
             for number, route in routes.items()
         }
-        said, omitted = f"on the edges of {roads}", len(found.routes) - len(routes)
+        said, omitted = f"on the edges of {roads}", len(found) - len(routes)
         if omitted:
             said += f", without {omitted:,} trips that pass none of them,"
-        if found.cut:
-            said += f" ({found.cut:,} of them end early, at a turn that has no way around)"
+        if cut:
+            said += f" ({cut:,} of them end early, at a turn that has no way around)"
     elif whole:
         raise InputError("sumo-routes needs the SUMO network whose edges it names: --roads city.net.xml")
     else:
@@ -227,18 +227,9 @@ class Connections:
         return None
 
 
-@dataclass(frozen=True)
-class EdgeRoutes:
-    """For each trip, its edges, connected by allowed turns. `cut` is the number of routes that end early, at a turn
-    without a detour.
-    """
-
-    routes: list[list[str]]
-    cut: int
-
-
-def routes_on(network: Path, trips: Trajectories) -> EdgeRoutes:
-    """Find the routes of trips on the edges of a network."""
+def routes_on(network: Path, trips: Trajectories) -> tuple[list[list[str]], int]:
+    """Return the edges of each trip on a network, connected by allowed turns, and the number of routes that end early,
+    at a turn without a detour."""
     if not network.name.endswith((".net.xml", ".net.xml.gz")):
         raise InputError(f"routes for SUMO name edges of a SUMO network (.net.xml), got {network}")
     roads = read_roads(network)
@@ -263,4 +254,4 @@ def routes_on(network: Path, trips: Trajectories) -> EdgeRoutes:
             f"{','.join(f'{value:.6g}' for value in np.round(trips.bounds(), 6))}"
         )
     cut = sum(route[-1:] != edges[-1:] for route, edges in zip(routes, passed, strict=True))
-    return EdgeRoutes(routes, cut)
+    return routes, cut

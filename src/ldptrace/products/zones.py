@@ -30,14 +30,8 @@ OVERLAP = 1e-3
 POLYGONS, NO_SHAPE = {"Polygon", "MultiPolygon"}, "rows without a shape"
 FINEST = 15
 NOWHERE = -1
-
-
-@dataclass(frozen=True, eq=False)
-class Located:
-    """The zone of each point, as an index into `zones`, or `NOWHERE`."""
-
-    zones: tuple[str, ...]
-    place: Ints
+# The names of zones, and the zone of each point as a number of its name, or `NOWHERE`.
+Located = tuple[tuple[str, ...], Ints]
 
 
 class Zones(ABC):
@@ -56,7 +50,7 @@ class Polygons(Zones):
 
     >>> import shapely
     >>> halves = Polygons("halves", ("west", "east"), [shapely.box(0, 0, 1, 2), shapely.box(1, 0, 2, 2)])
-    >>> halves.locate(np.array([0.5, 1.5, 9.0]), np.array([1.0, 1.0, 1.0]), None).place.tolist()
+    >>> halves.locate(np.array([0.5, 1.5, 9.0]), np.array([1.0, 1.0, 1.0]), None)[1].tolist()
     [0, 1, -1]
     """
 
@@ -106,7 +100,7 @@ class Polygons(Zones):
         place[place == len(shapes)] = NOWHERE
         if len(x) and not (place != NOWHERE).any():
             raise InputError(self._apart(shapely.total_bounds(shapes), x, y))
-        return Located(self.ids, place)
+        return self.ids, place
 
     def _apart(self, bounds: Floats, x: Floats, y: Floats) -> str:
         """Return the error message if no trip begins or ends in any zone."""
@@ -125,7 +119,7 @@ class Polygons(Zones):
 class Squares(Zones):
     """The squares of a map. Columns are named by letters from the west, rows by numbers from the south.
 
-    >>> Squares((0, 0, 4, 4), 4).locate(np.array([0.5, 3.5]), np.array([0.5, 1.5]), None).zones[:5]
+    >>> Squares((0, 0, 4, 4), 4).locate(np.array([0.5, 3.5]), np.array([0.5, 1.5]), None)[0][:5]
     ('A1', 'A2', 'A3', 'A4', 'B1')
     """
 
@@ -144,15 +138,15 @@ class Squares(Zones):
             np.clip(np.floor(self.side * (axis - low) / max(high - low, 1e-300)), 0, self.side - 1)
             for axis, low, high in ((x, x0, x1), (y, y0, y1))
         )
-        return Located(self.ids, (self.side * column + row).astype(np.int64))
+        return self.ids, (self.side * column + row).astype(np.int64)
 
 
 @dataclass(frozen=True)
 class H3(Zones):
     """The hexagons of H3 at a resolution from 0 to 15. Hexagons in which trips begin or end are the zones.
 
-    >>> two = H3(7).locate(np.array([13.40, 13.40]), np.array([52.50, 52.60]), "EPSG:4326")
-    >>> [two.zones[place] for place in two.place]
+    >>> zones, place = H3(7).locate(np.array([13.40, 13.40]), np.array([52.50, 52.60]), "EPSG:4326")
+    >>> [zones[k] for k in place]
     ['871f1d48bffffff', '871f1d41affffff']
     """
 
@@ -178,7 +172,7 @@ class H3(Zones):
             dtype=str,
         )
         zones, place = np.unique(cells, return_inverse=True)
-        return Located(tuple(zones.tolist()), place.astype(np.int64))
+        return tuple(zones.tolist()), place.astype(np.int64)
 
 
 def read_zones(source: str | Path, column: str | None = None) -> Zones:
@@ -210,7 +204,11 @@ def _frame(path: Path) -> Any:
             warnings.filterwarnings("ignore", "More than one layer found")
             # Corners that are no numbers are looked for below.
             warnings.filterwarnings("ignore", "invalid value encountered")
-            frame = _of_features(geopandas, path) if _is_json(path) else _of_layer(geopandas, path)
+            if _is_json(path):
+                frame = _of_features(geopandas, path)
+            else:
+                with layers.opened(path) as (_, resolved):
+                    frame = geopandas.read_file(resolved, engine="pyogrio")
     except Exception as error:  # GDAL's drivers fail in many ways, all of which mean the same here
         reason = str(error).partition(";")[0].rstrip(".").removeprefix("cannot be read: ")
         raise FormatError(f"{path}: the zones cannot be read: {reason}") from None
@@ -247,12 +245,6 @@ def _of_features(geopandas: Any, path: Path) -> Any:
     if not features:
         return geopandas.GeoDataFrame()
     return geopandas.GeoDataFrame.from_features(features, crs=stated_crs(path))
-
-
-def _of_layer(geopandas: Any, path: Path) -> Any:
-    """Read the first layer of a GeoPackage or a Shapefile."""
-    with layers.opened(path) as (_, resolved):
-        return geopandas.read_file(resolved, engine="pyogrio")
 
 
 def _repaired(shapes: Any, names: Sequence[str], path: Path) -> Any:

@@ -43,14 +43,12 @@ SEARCHES = (20_000.0, 200_000.0)
 class Refit(ABC):
     """A model of places and moves (without times) that is fitted again after every step."""
 
+    # The last fit.
+    latest: Fit[Any] | None = None
+
     @abstractmethod
     def fit(self, estimates: Estimates, observations: Sequence[Observation]) -> MobilityModel:
         """Fit the model to these answers. Without answers, the model uses public knowledge only."""
-
-    @property
-    @abstractmethod
-    def latest(self) -> Fit[Any] | None:
-        """The last fit."""
 
     def answers_of_trips(self) -> dict[str, Floats]:
         """Return the expected answers of devices with a trip to each question, by the last fit."""
@@ -61,13 +59,10 @@ class Refit(ABC):
 class PathRefit(Refit):
     """Repeated fits of the path model."""
 
+    latest: PathFit | None = None
+
     def __init__(self, area: Area | None = None) -> None:
         self.area = area
-        self._fit: PathFit | None = None
-
-    @property
-    def latest(self) -> Fit[Any] | None:
-        return self._fit
 
     def fit(self, estimates: Estimates, observations: Sequence[Observation]) -> MobilityModel:
         fit, _ = self.fitted(estimates, observations)
@@ -75,9 +70,9 @@ class PathRefit(Refit):
 
     def fitted(self, estimates: Estimates, observations: Sequence[Observation]) -> tuple[PathFit, Prior]:
         """Fit the model to these answers, beginning with the last fit, and return the fit and its prior."""
-        before = self._fit if self._fit is not None and self._fit.near else None
-        self._fit, prior = fit_paths(estimates, observations, self.area, before)
-        return self._fit, prior
+        before = self.latest if self.latest is not None and self.latest.near else None
+        self.latest, prior = fit_paths(estimates, observations, self.area, before)
+        return self.latest, prior
 
 
 class RouteRefit(Refit):
@@ -101,10 +96,6 @@ class RouteRefit(Refit):
         self._cut: tuple[Routes, Cut] | None = None
         self._searched = 0
 
-    @property
-    def latest(self) -> Fit[Any] | None:
-        return None if self._fitted is None else self._fitted.fit
-
     def fit(self, estimates: Estimates, observations: Sequence[Observation]) -> MobilityModel:
         known = float(sum(seen.users for seen in observations))
         due = self._searched < len(SEARCHES) and known >= SEARCHES[self._searched]
@@ -123,6 +114,7 @@ class RouteRefit(Refit):
         else:
             self._fitted = self._fitted.again(others)
         assert self._fitted is not None
+        self.latest = self._fitted.fit
         model = RouteModel.of_fitted(self._fitted, others, estimates.plan, self._alone)
         model = replace(model, coverage=self._coverage)
         return model if free is None else model.leaving(free, self._fitted, self._split)

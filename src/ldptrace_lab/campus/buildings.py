@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 from scipy.spatial import cKDTree
+from shapely.errors import ShapelyError
+from shapely.geometry import MultiPolygon, Polygon, shape
 
 from ldptrace.core.arrays import Floats
 from ldptrace.core.crs import WGS84, LocalPlane
@@ -194,7 +196,7 @@ def _read_geojson(path: Path) -> Raw:
     try:
         features = json.loads(path.read_text(encoding="utf-8"))["features"]
         rows = [row for feature in features if (row := _building(feature)) is not None]
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, ShapelyError):
         raise FormatError(f"{path} is not a GeoJSON collection of features with polygons or points") from None
     if len(rows) < len(features):
         warnings.warn(
@@ -218,33 +220,13 @@ def _building(feature: Mapping[str, Any]) -> tuple[float, float, float, str, str
     if geometry.get("type") == "Point":
         lon, lat = geometry["coordinates"][:2]
         return float(lon), float(lat), 0.0, usage, name
-    rings = list(_outer_rings(geometry))
-    if not rings:
+    if geometry.get("type") not in {"Polygon", "MultiPolygon"}:
         return None
-    middles = np.array([_middle(ring) for ring in rings])
-    area = middles[:, 2].sum()
-    weight = middles[:, 2] / area if area > 0 else np.full(len(rings), 1 / len(rings))
-    return float(weight @ middles[:, 0]), float(weight @ middles[:, 1]), float(area), usage, name
-
-
-def _outer_rings(geometry: Mapping[str, Any]) -> Iterator[Floats]:
-    kind = geometry.get("type")
-    if kind not in {"Polygon", "MultiPolygon"}:
-        return
-    for polygon in geometry["coordinates"] if kind == "MultiPolygon" else [geometry["coordinates"]]:
-        yield np.array([point[:2] for point in polygon[0]], dtype=np.float64)
-
-
-def _middle(ring: Floats) -> tuple[float, float, float]:
-    """Return the centroid and area of a closed ring, by the shoelace formula relative to its first point."""
-    base = ring[0]
-    x, y = (ring - base).T
-    cross = x[:-1] * y[1:] - x[1:] * y[:-1]
-    twice = cross.sum()
-    if twice == 0:
-        return float(ring[:, 0].mean()), float(ring[:, 1].mean()), 0.0
-    cx, cy = (x[:-1] + x[1:]) @ cross / (3 * twice), (y[:-1] + y[1:]) @ cross / (3 * twice)
-    return float(base[0] + cx), float(base[1] + cy), abs(float(twice)) / 2
+    # Without the holes of courtyards.
+    outlines = [Polygon(part.exterior) for part in getattr(shape(geometry), "geoms", [shape(geometry)])]
+    area = sum(outline.area for outline in outlines)
+    middle = MultiPolygon(outlines).centroid
+    return middle.x, middle.y, area, usage, name
 
 
 def made_up_buildings(rng: np.random.Generator, count: int = 320, size: float = 2400.0) -> Buildings:

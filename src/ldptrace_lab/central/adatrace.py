@@ -35,7 +35,7 @@ from ldptrace.options import option
 from ldptrace.protocol import lattice
 from ldptrace.protocol.grid import Grid
 from ldptrace_lab.central.curator import Options as Shared
-from ldptrace_lab.central.curator import TrustedCurator, central_method, on_simplex
+from ldptrace_lab.central.curator import TrustedCurator, central_method, on_simplex, points_in_parts
 
 # How far the visitors may be from all, in Jensen-Shannon divergence, and how often trips are drawn anew for it.
 FAR, ROUNDS = 0.1, 100
@@ -62,7 +62,7 @@ def shielded(paths: CellPaths, cell: int, draw: Callable[[int], CellPaths]) -> C
         raise InputError(f"sensitive must be a cell from 0 to {paths.grid.cells - 1}, got {cell!r}")
     before = _beliefs(paths)
     for _ in range(ROUNDS):
-        through = _visitors(paths, cell)
+        through = ragged.holders(paths.offsets, paths.cells == cell)
         if not through.any():
             return paths
         after = _beliefs(paths.take(through))
@@ -70,10 +70,6 @@ def shielded(paths: CellPaths, cell: int, draw: Callable[[int], CellPaths]) -> C
             return paths
         paths = CellPaths.concat([paths.take(~through), draw(int(through.sum()))])
     raise InputError(f"nearly all trips visit the sensitive cell {cell}, so none can replace them")
-
-
-def _visitors(paths: CellPaths, cell: int) -> NDArray[np.bool_]:
-    return ragged.holders(paths.offsets, paths.cells == cell)
 
 
 def _steps(paths: CellPaths) -> Ints:
@@ -275,12 +271,7 @@ def _placed(paths: CellPaths, features: Features, rng: np.random.Generator) -> T
     for cell in np.flatnonzero(features.sides > 1):
         own = np.flatnonzero(cells == cell)
         part[own] = np.searchsorted(features.parts[cell], rng.random(len(own)), "right")
-    part = np.minimum(part, side**2 - 1)
-    within = rng.random((2, len(cells)))
-    (ox, oy), (sx, sy), (x0, y0, x1, y1) = grid.origin, grid.step, grid.bounds
-    x = ox + sx * (cells // grid.n + (part // side + within[0]) / side)
-    y = oy + sy * (cells % grid.n + (part % side + within[1]) / side)
-    return Trajectories(np.clip(x, x0, x1), np.clip(y, y0, y1), offsets)
+    return points_in_parts(grid, cells, np.minimum(part, side**2 - 1), side, offsets, rng)
 
 
 @kernel

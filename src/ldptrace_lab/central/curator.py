@@ -25,6 +25,7 @@ from ldptrace.errors import InputError
 from ldptrace.methods.base import Job, Method, Synthesis
 from ldptrace.options import option
 from ldptrace.protocol.exact import epsilon_fraction
+from ldptrace.protocol.grid import Grid
 
 # What the items of one trajectory weigh together. Sums of a billion trajectories are exact in 64 bits.
 UNITS = 1 << 20
@@ -144,6 +145,18 @@ def on_simplex(counts: Floats) -> Floats:
     excess = (np.cumsum(falling) - total) / np.arange(1, len(counts) + 1)
     last = np.flatnonzero(falling > excess)[-1]
     return np.maximum(counts - excess[last], 0.0)
+
+
+def points_in_parts(
+    grid: Grid, cells: NDArray[np.integer], part: Ints, side: Ints, offsets: Ints, rng: np.random.Generator
+) -> Trajectories:
+    """Draw a uniform point in a part of each cell, which is cut into `side` parts a side; parts are numbered column by
+    column."""
+    within = rng.random((2, len(cells)))
+    (ox, oy), (sx, sy), (x0, y0, x1, y1) = grid.origin, grid.step, grid.bounds
+    x = ox + sx * (cells // grid.n + (part // side + within[0]) / side)
+    y = oy + sy * (cells % grid.n + (part % side + within[1]) / side)
+    return Trajectories(x.clip(x0, x1), y.clip(y0, y1), offsets)
 
 
 Features = TypeVar("Features")

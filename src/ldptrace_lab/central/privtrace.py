@@ -28,7 +28,7 @@ from ldptrace.core.paths import CellPaths, grid_moves
 from ldptrace.core.placement import cells_of_points
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.protocol.grid import Grid
-from ldptrace_lab.central.curator import TrustedCurator, central_method, on_simplex
+from ldptrace_lab.central.curator import TrustedCurator, central_method, on_simplex, points_in_parts
 
 # A cell is cut into at most so many parts a side; sides are powers of two, so that all leaves fit one fine lattice.
 FINEST = 4
@@ -83,13 +83,7 @@ class Leaves:
         """Draw a uniform point in each leaf; a path of one leaf gets two points."""
         each, offsets = cells_of_points(CellPaths(leaves, offsets, self.fine))
         cell = np.searchsorted(self.first, each, "right") - 1
-        side = self.sides[cell]
-        a, b = np.divmod(each - self.first[cell], side)
-        within = rng.random((2, len(each)))
-        (ox, oy), (sx, sy), (x0, y0, x1, y1) = self.grid.origin, self.grid.step, self.grid.bounds
-        x = ox + sx * (cell // self.grid.n + (a + within[0]) / side)
-        y = oy + sy * (cell % self.grid.n + (b + within[1]) / side)
-        return Trajectories(x.clip(x0, x1), y.clip(y0, y1), offsets)
+        return points_in_parts(self.grid, cell, each - self.first[cell], self.sides[cell], offsets, rng)
 
 
 # Shares of epsilon as in the paper: visits, first order, second order.
@@ -136,7 +130,9 @@ def learn(real: Trajectories, grid: Grid, curator: TrustedCurator) -> Features:
     rows = np.repeat(np.arange(leaves.count), np.diff(begin))
     busy = _busy(onward, start, leave, rows, leaves.count, float(curator.epsilon))
     table, second = _second_order(path, offsets, leaves, begin, busy, curator)
-    ways = _ways(rows, to, leaves.count)
+    graph = csr_array((np.ones(len(rows)), (rows, to)), shape=(leaves.count, leaves.count))
+    # Leaves on the shortest way between each pair, both ends included.
+    ways = shortest_path(graph, unweighted=True).astype(np.int64) + 1
     return Features(leaves, begin, to, onward, leave, table, second, calibrated(start, leave, ways), ways)
 
 
@@ -221,12 +217,6 @@ def _second_order(
             own = slice(table[leaf] + row * wide[leaf], table[leaf] + (row + 1) * wide[leaf])
             counts[own] = norm_cut(counts[own])
     return table, counts
-
-
-def _ways(rows: Ints, to: Ints, count: int) -> Ints:
-    """Return the number of leaves on the shortest way between each pair, both ends included."""
-    graph = csr_array((np.ones(len(rows)), (rows, to)), shape=(count, count))
-    return shortest_path(graph, unweighted=True).astype(np.int64) + 1
 
 
 def calibrated(start: Floats, leave: Floats, ways: Ints, rounds: int = 30) -> Floats:

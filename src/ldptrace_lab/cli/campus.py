@@ -14,7 +14,7 @@ from ldptrace.cli.options import with_options
 if TYPE_CHECKING:
     import numpy as np
 
-    from ldptrace_lab.campus import Walks
+    from ldptrace_lab.campus.walks import Walks
 
 
 @with_options(making=Making, without=("minutes",))
@@ -36,7 +36,7 @@ def campus(
     """Generate walks between the buildings of a campus. Each walk connects the buildings that one person visits."""
     from ldptrace.core.atomic import atomic_path
     from ldptrace.io.formats import for_writing
-    from ldptrace_lab.campus import PRESETS, campus_walks
+    from ldptrace_lab.campus.walks import PRESETS, campus_walks
 
     settings = making.settings(PRESETS, minutes=minutes)
 

@@ -20,7 +20,7 @@ from ldptrace.protocol.shuffled import DELTA
 
 if TYPE_CHECKING:
     from ldptrace.core.reading import Reading
-    from ldptrace_lab.compare import Comparison, Question
+    from ldptrace_lab.compare.runs import Comparison, Question
 
 
 def register(app: typer.Typer) -> None:
@@ -100,8 +100,8 @@ def compare(
     --grid is the grid of the methods; the metrics always use 6 x 6 cells. If you start an interrupted comparison again,
     it continues where it stopped.
     """
-    from ldptrace_lab.compare import compare as run
-    from ldptrace_lab.compare.contestants import contestants
+    from ldptrace_lab.compare.runs import compare as run
+    from ldptrace_lab.compare.runs import contestants
 
     chance = f"{settings.chance:g}" if settings.shuffled else None
     who = contestants(methods, has_map=settings.roads is not None, delta=chance)

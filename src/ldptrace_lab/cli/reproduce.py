@@ -14,7 +14,9 @@ from ldptrace.cli.reading import read_input
 from ldptrace.core.reading import Reading
 
 if TYPE_CHECKING:
-    from ldptrace_lab.reproduce import DataSet, Report, Setup
+    from ldptrace_lab.reproduce.data import DataSet
+    from ldptrace_lab.reproduce.experiments import Setup
+    from ldptrace_lab.reproduce.runs import Report
 
 
 Name = Literal[
@@ -77,7 +79,8 @@ def reproduce(
     ),
 ) -> None:
     """Repeat an experiment of the LDPTrace paper; write its results and the paper's values as CSV, JSON and a page."""
-    from ldptrace_lab.reproduce import EXPERIMENTS, GENERATED, QUICK_USERS, SCALES, Setup, generated
+    from ldptrace_lab.reproduce.data import GENERATED, generated
+    from ldptrace_lab.reproduce.experiments import EXPERIMENTS, QUICK_USERS, SCALES, Setup
     from ldptrace_lab.reproduce.published import SETS
     from ldptrace_lab.reproduce.runs import write_page
 
@@ -99,7 +102,7 @@ def reproduce(
 
 
 def _run(name: str, setup: Setup, out: Path) -> Report:
-    from ldptrace_lab.reproduce import reproduce as run
+    from ldptrace_lab.reproduce.runs import reproduce as run
     from ldptrace_lab.reproduce.tables import side_by_side, terminal
 
     with counted(name) as show:
@@ -123,7 +126,7 @@ def _own(
     import numpy as np
 
     from ldptrace_lab.ngram.recipes import places as read_places
-    from ldptrace_lab.reproduce import own
+    from ldptrace_lab.reproduce.data import own
 
     trajectories = read_input(path, reading)
     if users is not None and users < len(trajectories):

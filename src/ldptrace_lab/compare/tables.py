@@ -17,8 +17,7 @@ from ldptrace.evaluation.scorecard import HEADINGS
 from ldptrace.evaluation.texts import TexCell, TexColumn, tex_tables
 from ldptrace.pages.page import asset, template
 from ldptrace.protocol.words import CENTRAL
-from ldptrace_lab.compare.contestants import Contestant
-from ldptrace_lab.compare.runs import Comparison, Row
+from ldptrace_lab.compare.runs import Comparison, Contestant, Row
 
 # Columns of a table by the level of their metrics.
 PARTS = {"paper": "the paper's nine metrics"} | {

@@ -17,8 +17,8 @@ from ldptrace.options import option
 from ldptrace_lab.campus.checkins import read_checkins
 from ldptrace_lab.campus.pois import Pois, Visits
 from ldptrace_lab.ngram.cells import Ngram, Options
-from ldptrace_lab.ngram.full import Knowledge, NgramFull, Regions
-from ldptrace_lab.ngram.full.mechanism import Drawing
+from ldptrace_lab.ngram.full.mechanism import Drawing, NgramFull
+from ldptrace_lab.ngram.full.regions import Knowledge, Regions
 
 LEAK = (
     "the length of each trajectory is taken as public and shows in the output (hide_length=true closes this)"

@@ -143,7 +143,7 @@ class Bench:
         return {
             f"{name}@{kappa}": ratio
             for name, resilience in found.items()
-            for kappa, ratio in zip(KAPPAS, resilience.ratios, strict=True)
+            for kappa, ratio in zip(KAPPAS, resilience["resilience"], strict=True)
         }
 
     def _seconds(self, cell: Cell, data: DataSet, real: Trajectories) -> dict[str, float]:
@@ -173,7 +173,7 @@ class Bench:
             cell.epsilon,
             bounds=data.bounds,
             grid=cell.grid,
-            method=_method(cell.method),
+            method=CENTRAL_LAPLACE if cell.method == CENTRAL else method(cell.method),
             seed=int(self._rng(cell, 1).integers(1 << 62)),
             simulation=simulation,
             # As in the literature, every trip plays a user, also where the data say whose it is.
@@ -215,10 +215,6 @@ class Bench:
     def _rng(cell: Cell, purpose: int) -> np.random.Generator:
         """Return the random numbers for a purpose: the same for all methods and settings, others in every repeat."""
         return np.random.default_rng([cell.seed, cell.repeat, purpose])
-
-
-def _method(name: str) -> Method:
-    return CENTRAL_LAPLACE if name == CENTRAL else method(name)
 
 
 _MEASURES: dict[str, Callable[[Bench, Cell, DataSet, Trajectories], dict[str, float]]] = {

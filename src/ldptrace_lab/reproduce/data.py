@@ -17,9 +17,9 @@ from ldptrace.errors import InputError
 from ldptrace.generators import city_traffic
 from ldptrace.generators.cities import PRESETS
 from ldptrace.protocol.grid import Bounds
-from ldptrace_lab.campus import PRESETS as CAMPUS
-from ldptrace_lab.campus import campus_walks
 from ldptrace_lab.campus.pois import Pois
+from ldptrace_lab.campus.walks import PRESETS as CAMPUS
+from ldptrace_lab.campus.walks import campus_walks
 from ldptrace_lab.reproduce.published import SETS
 
 

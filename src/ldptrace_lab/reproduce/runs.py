@@ -18,9 +18,8 @@ from ldptrace_lab.kept import Kept, sentence_about
 from ldptrace_lab.reproduce.bench import Bench
 from ldptrace_lab.reproduce.experiments import EXPERIMENTS, Experiment, Point, Setup
 from ldptrace_lab.reproduce.figures import draw, legend
-from ldptrace_lab.reproduce.remarks import remarks
 from ldptrace_lab.reproduce.results import Cell, Row, to_csv, to_plain
-from ldptrace_lab.reproduce.tables import side_by_side
+from ldptrace_lab.reproduce.tables import remarks, side_by_side
 
 FORMAT, VERSION = "ldptrace-reproduce", 1
 FINDING = "docs/explanation/published-numbers.md"

@@ -8,8 +8,7 @@ from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.evaluation.streams import Clock
 from ldptrace.protocol.grid import Grid
-from ldptrace_lab.streams.cells import CellStreams
-from ldptrace_lab.streams.states import States
+from ldptrace_lab.streams.states import CellStreams, States
 
 # Weights below this are none.
 NOTHING = 1e-5

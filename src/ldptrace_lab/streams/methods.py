@@ -1,19 +1,196 @@
-"""The streaming peers as `ldptrace stream --method` knows them."""
+"""The streaming peers of `ldptrace stream --method`: RetraSyn (Hu et al., ICDE'24), and LPD and LPA of LDP-IDS (Ren et
+al., SIGMOD'22), for streams of trips as RetraSyn's authors compare with them."""
 
 from __future__ import annotations
 
+import math
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from ldptrace.core.arrays import Floats
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.plugins import StreamMethod
 from ldptrace.protocol.grid import Grid
-from ldptrace_lab.streams import ldpids, retrasyn
-from ldptrace_lab.streams.cells import CellStreams, clock_around
-from ldptrace_lab.streams.states import Options, RetrasynOptions, Settings
+from ldptrace_lab.streams.crowd import SyntheticCrowd
+from ldptrace_lab.streams.states import (
+    CellStreams,
+    Events,
+    Options,
+    Population,
+    RetrasynOptions,
+    Settings,
+    States,
+    clock_around,
+)
+
+RETRASYN_PUBLIC = (
+    "who is on the way, who enters and who quits at every tick, how many they are, and the mean number of ticks of a "
+    "trip are taken as public; epsilon holds for any w ticks of a person, not for a trip"
+)
+# Constants of the published program: the first ticks ask 1/w; RECENT releases tell how much changes.
+WARM_UP, RECENT, EAGERNESS, MOST, LEAST_NEW = 2, 5, 8.0, 0.6, 0.5
+
+
+def retrasyn(streams: CellStreams, settings: Settings, rng: np.random.Generator) -> CellStreams:
+    """Return a synthetic stream over the same ticks, by RetraSyn with population division: a chain is mended tick by
+    tick.
+
+    At each tick a part of those who may be asked report, by OUE with all of epsilon, what they do: go, stay, enter,
+    quit. A frequency is replaced where the new estimate differs from the released one by more than its noise; the
+    others are kept. How many are asked follows from how much the last releases changed. Synthetic people move by the
+    released chain; their number is that of the real ones. A person reports once in w ticks with epsilon, so a trip of
+    60 ticks at w = 20 costs three epsilon.
+    """
+    devices, sampling = rng.spawn(2)
+    states = States(streams.grid.n)
+    events = states.events(streams)
+    people = Population(states, events.people, settings, devices)
+    crowd = SyntheticCrowd(states, sampling)
+    age = settings.mean_ticks or max(float(streams.sizes.mean()), 1.0)
+    releases: list[Floats] = []
+    renewed: list[int] = []
+    entering = np.ones(states.cells)
+    domain = int(states.possible.sum())
+    for tick in range(events.ticks):
+        items, owners = events.at(tick)
+        share = (
+            1 / settings.window if tick < WARM_UP else _portion(releases, renewed, domain, settings.window)
+        )
+        count = int(share * len(people.free(owners, tick)))
+        found, asked = people.report(items, owners, tick, count)
+        counts, new = _mended(found, people.variance(asked) if asked else math.inf, releases)
+        if not releases and not asked:
+            counts = states.possible / states.possible.sum()
+        ways, enter, leave = states.split(counts)
+        entering = enter if enter.sum() > 0 else entering
+        crowd.move(ways, leave, age, tick)
+        if len(crowd.ids) < len(items):
+            crowd.enter(len(items) - len(crowd.ids), entering, tick)
+        elif len(crowd.ids) > len(items):
+            crowd.trim(len(items), leave)
+        crowd.keep(tick)
+        releases.append(counts / counts.sum() if counts.sum() > 0 else counts)
+        renewed.append(new)
+    return crowd.streams(streams.grid, streams.clock)
+
+
+def _mended(found: Floats, variance: float, releases: list[Floats]) -> tuple[Floats, int]:
+    """Return the present frequencies, which replace the old ones where they differ by more than noise, and how many are
+    new."""
+    if len(releases) < WARM_UP and math.isfinite(variance):
+        return found, 0
+    if not math.isfinite(variance):
+        return (releases[-1] if releases else found), 0
+    old = releases[-1]
+    new = (old - found) ** 2 > variance
+    return np.where(new, found, old * found.sum()), int(new.sum())
+
+
+def _portion(releases: list[Floats], renewed: list[int], domain: int, window: int) -> float:
+    """Return which part of those who may be asked is asked: more where the last releases changed."""
+    recent = releases[-RECENT:]
+    change = float(np.abs(releases[-1] - np.mean(recent, axis=0)).sum())
+    steady = max(LEAST_NEW, 1 - float(np.mean(renewed[-RECENT:])) / domain)
+    return min(EAGERNESS / window * math.log(change + 1) * steady, MOST)
+
+
+IDS_PUBLIC = (
+    "who is on the way at every tick and how many are at the first are taken as public; epsilon holds for any w ticks "
+    "of a person, not for a trip"
+)
+
+# The tick of the first release.
+FIRST_RELEASE = 1
+
+
+class Distribution:
+    """LPD: a release takes half of what the releases of the last w - 1 ticks have left of half the people."""
+
+    def __init__(self, window: int) -> None:
+        self._used: deque[int] = deque(maxlen=max(window - 1, 1))
+
+    def offer(self, people: int, tick: int) -> int:
+        """Return how many may be asked for a release now."""
+        return max(people // 2 - sum(self._used), 0) // 2
+
+    def done(self, asked: int, tick: int) -> None:
+        self._used.append(asked)
+
+
+class Absorption:
+    """LPA: every tick has 1/2w of the people; a release takes what quiet ticks have saved, and as many ticks rest."""
+
+    def __init__(self, window: int) -> None:
+        self.window, self._last, self._rest, self._saved = window, FIRST_RELEASE - 1, 0, 1
+
+    def offer(self, people: int, tick: int) -> int:
+        self._saved = min(tick - self._last - self._rest, self.window)
+        return max(self._saved, 0) * people // (2 * self.window)
+
+    def done(self, asked: int, tick: int) -> None:
+        if asked:
+            self._last, self._rest = tick, max(self._saved - 1, 0)
+
+
+def lpd(streams: CellStreams, settings: Settings, rng: np.random.Generator) -> CellStreams:
+    """Return a synthetic stream over the same ticks, by population distribution."""
+    return _released(streams, settings, rng, Distribution)
+
+
+def lpa(streams: CellStreams, settings: Settings, rng: np.random.Generator) -> CellStreams:
+    """Return a synthetic stream over the same ticks, by population absorption."""
+    return _released(streams, settings, rng, Absorption)
+
+
+def _released(
+    streams: CellStreams,
+    settings: Settings,
+    rng: np.random.Generator,
+    rule: Callable[[int], Distribution | Absorption],
+) -> CellStreams:
+    """Ask half of the people how much has changed, a few at every tick, and the other half for a new release when the
+    change is larger than the noise of a release would be.
+
+    Synthetic people begin anywhere at the first tick, move by the released chain, and neither enter nor quit. A person
+    reports once in any w ticks with epsilon.
+    """
+    devices, sampling = rng.spawn(2)
+    states = States(streams.grid.n)
+    events = states.events(streams)
+    people = Population(states, events.people, settings, devices)
+    crowd = SyntheticCrowd(states, sampling)
+    releases = rule(settings.window)
+    current = states.possible / states.possible.sum()
+    for tick in range(events.ticks):
+        items, owners = events.at(tick)
+        if tick == 0:
+            # Everybody enters, which says nothing of how people move.
+            crowd.enter(len(items), np.ones(states.cells), tick)
+            crowd.keep(tick)
+            continue
+        offered, asked = releases.offer(len(items), tick), 0
+        if tick == FIRST_RELEASE or _changed(people, events, tick, current, offered):
+            found, asked = people.report(items, owners, tick, offered)
+            current = found / found.sum() if found.sum() > 0 else current
+        releases.done(asked, tick)
+        ways, _, leave = states.split(current)
+        crowd.move(ways, 0.0 * leave, None, tick)
+        crowd.keep(tick)
+    return crowd.streams(streams.grid, streams.clock)
+
+
+def _changed(people: Population, events: Events, tick: int, release: Floats, offered: int) -> bool:
+    """Whether a small sample is further from the release than the noise of a new release would be."""
+    items, owners = events.at(tick)
+    sample, asked = people.report(items, owners, tick, len(items) // (2 * people.settings.window))
+    if not asked or not offered:
+        return False
+    apart = float(((sample - release)[people.states.possible] ** 2).mean()) - people.variance(asked)
+    return apart > people.variance(offered)
 
 
 def _run(
@@ -33,21 +210,21 @@ def _run(
 RETRASYN = StreamMethod(
     "retrasyn",
     "RetraSyn (ICDE'24), population division: one report in any w ticks, a chain mended tick by tick",
-    retrasyn.PUBLIC,
-    partial(_run, retrasyn.retrasyn),
+    RETRASYN_PUBLIC,
+    partial(_run, retrasyn),
     RetrasynOptions,
 )
 LPD = StreamMethod(
     "lpd",
     "LDP-IDS (SIGMOD'22), population distribution: a release where the stream has changed, with half of what is left",
-    ldpids.PUBLIC,
-    partial(_run, ldpids.lpd),
+    IDS_PUBLIC,
+    partial(_run, lpd),
     Options,
 )
 LPA = StreamMethod(
     "lpa",
     "LDP-IDS (SIGMOD'22), population absorption: a release where the stream has changed, with what quiet ticks saved",
-    ldpids.PUBLIC,
-    partial(_run, ldpids.lpa),
+    IDS_PUBLIC,
+    partial(_run, lpa),
     Options,
 )

@@ -8,9 +8,9 @@ import pytest
 
 from buildings_kit import BUILDINGS, campus_trips, write_geojson, write_table
 from ldptrace.errors import FormatError, InputError
-from ldptrace_lab.campus import campus_walks
 from ldptrace_lab.campus.buildings import USAGES, made_up_buildings, read_buildings, usage_of
 from ldptrace_lab.campus.pois import Visits
+from ldptrace_lab.campus.walks import campus_walks
 
 
 def test_buildings_from_geojson(tmp_path: Path) -> None:

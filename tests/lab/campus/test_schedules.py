@@ -8,7 +8,6 @@ import pytest
 from buildings_kit import campus_trips, write_table
 from ldptrace.core import parallel
 from ldptrace.errors import InputError
-from ldptrace_lab.campus import campus_walks
 from ldptrace_lab.campus.pois import HOUR, Pois, Visits
 from ldptrace_lab.campus.schedules import (
     MOST_HASTE,
@@ -18,6 +17,7 @@ from ldptrace_lab.campus.schedules import (
     campus_knowledge,
     schedules,
 )
+from ldptrace_lab.campus.walks import campus_walks
 
 
 def test_one_waits_for_the_only_other_building_to_open(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 from ldptrace.cli import application
 from ldptrace.errors import InputError
 from ldptrace.io import read
-from ldptrace_lab.campus import Pois, Visits
+from ldptrace_lab.campus.pois import Pois, Visits
 
 
 def run(*arguments: str | Path) -> Result:

@@ -8,7 +8,7 @@ import pytest
 
 from cli_kit import error_of, run
 from ldptrace.core.trajectories import Trajectories
-from ldptrace_lab.compare import Question
+from ldptrace_lab.compare.runs import Question
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ldptrace.core.trajectories import Trajectories
-from ldptrace_lab.compare import Question
+from ldptrace_lab.compare.runs import Question
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ldptrace.errors import InputError
-from ldptrace_lab.compare.contestants import LOCAL, contestant, contestants
+from ldptrace_lab.compare.runs import LOCAL, contestant, contestants
 
 
 def test_methods_then_what_stands_beside_them() -> None:

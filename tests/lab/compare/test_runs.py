@@ -9,9 +9,7 @@ import pytest
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace_lab.compare import Question, RunKey, compare, contestant
-from ldptrace_lab.compare.contestants import contestants
-from ldptrace_lab.compare.runs import bench, run
+from ldptrace_lab.compare.runs import Question, RunKey, bench, compare, contestant, contestants, run
 from road_kit import lattice_roads
 
 PAPER = RunKey(contestant("paper", has_map=False), 1.0, 1)

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from ldptrace.evaluation.metrics import METRICS
 from ldptrace.evaluation.values import ALL_METRICS
-from ldptrace_lab.compare import Comparison, Question, Row, compare, contestant
+from ldptrace_lab.compare.runs import Comparison, Question, Row, compare, contestant
 from ldptrace_lab.compare.tables import csv_text, latex, markdown, page, tables, terminal, write
 
 

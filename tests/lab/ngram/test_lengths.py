@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ldptrace_lab.ngram.lengths import randomized_sizes, stretched
+from ldptrace_lab.ngram.cells import randomized_sizes, stretched
 from statistics_kit import assert_frequencies
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError, PrivacyWarning
-from ldptrace_lab.campus import campus_walks
 from ldptrace_lab.campus.pois import Visits
+from ldptrace_lab.campus.walks import campus_walks
 from synthesis_kit import run_method
 
 BOUNDS = (0.0, 0.0, 1.0, 1.0)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ldptrace_lab.reproduce import SCALES, Setup, generated
+from ldptrace_lab.reproduce.data import generated
+from ldptrace_lab.reproduce.experiments import SCALES, Setup
 from trajectory_kit import straight_trips
 
 TINY = replace(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ldptrace_lab.reproduce import EXPERIMENTS, SCALES, Setup
+from ldptrace_lab.reproduce.experiments import EXPERIMENTS, SCALES, Setup
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from ldptrace_lab.reproduce import EXPERIMENTS
+from ldptrace_lab.reproduce.experiments import EXPERIMENTS
 from ldptrace_lab.reproduce.figures import draw, legend
 from ldptrace_lab.reproduce.results import Row
 from ldptrace_lab.reproduce.tables import COLOURS

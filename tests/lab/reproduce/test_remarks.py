@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from ldptrace_lab.reproduce import published
-from ldptrace_lab.reproduce.remarks import WHY, remarks
 from ldptrace_lab.reproduce.results import Row
+from ldptrace_lab.reproduce.tables import WHY, remarks
 
 
 def measured(method: str, value: float, metric: str = "trip_error", x: float = 1.0) -> Row:

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from ldptrace.protocol.grid import Grid
-from ldptrace_lab.streams.cells import CellStreams, Clock
-from ldptrace_lab.streams.ldpids import Absorption, Distribution, lpa, lpd
-from ldptrace_lab.streams.states import Settings
+from ldptrace_lab.streams.methods import Absorption, Distribution, lpa, lpd
+from ldptrace_lab.streams.states import CellStreams, Clock, Settings
 
 GRID = Grid((0.0, 0.0, 3.0, 3.0), 3)
 

@@ -9,8 +9,15 @@ from hypothesis import strategies as st
 
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
-from ldptrace_lab.streams.cells import CellStreams, Clock
-from ldptrace_lab.streams.states import WAYS, Population, Settings, States, oue_frequencies
+from ldptrace_lab.streams.states import (
+    WAYS,
+    CellStreams,
+    Clock,
+    Population,
+    Settings,
+    States,
+    oue_frequencies,
+)
 
 
 def test_the_domain_is_that_of_the_paper() -> None:

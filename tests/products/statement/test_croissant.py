@@ -9,8 +9,7 @@ from pathlib import Path
 import mlcroissant
 import pytest
 
-from ldptrace.products.statement.papers import croissant
-from ldptrace.products.statement.promise import Operator, Promise
+from ldptrace.products.statement.papers import Operator, Promise, croissant
 
 CC_BY = "https://spdx.org/licenses/CC-BY-4.0.html"
 CITY = Operator("City of Trent", url="https://example.org/trips", date=date(2026, 3, 1), license=CC_BY)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ldptrace.products.statement.papers import hazards
-from ldptrace.products.statement.promise import Operator, Promise
+from ldptrace.products.statement.papers import Operator, Promise, hazards
 
 
 def test_every_hazard_has_an_answer() -> None:

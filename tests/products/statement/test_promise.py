@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ldptrace.errors import InputError
-from ldptrace.products.statement.promise import Promise
+from ldptrace.products.statement.papers import Promise
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from shuffled_kit import shuffled, weekly

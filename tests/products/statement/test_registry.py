@@ -7,8 +7,7 @@ from datetime import date
 import pytest
 
 from ldptrace.errors import InputError
-from ldptrace.products.statement.papers import registry_entry
-from ldptrace.products.statement.promise import OPERATOR, Operator, Promise
+from ldptrace.products.statement.papers import OPERATOR, Operator, Promise, registry_entry
 
 # What the registry's schema requires of every entry.
 REQUIRED = {

@@ -11,7 +11,7 @@ from ldptrace.pages.page import template
 from ldptrace.products.profile.figures import ALL_NAMED, bars, street_map, zone_map
 from ldptrace.products.profile.numbers import Profile
 from ldptrace.products.sample import UNPROMISED, with_trip
-from ldptrace.products.statement.promise import Promise
+from ldptrace.products.statement.papers import Promise
 from ldptrace.products.zones import H3, Squares
 
 

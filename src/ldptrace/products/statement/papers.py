@@ -1,10 +1,13 @@
-"""Write the documents of a release into a folder: each is a template of this folder, filled with the promise."""
+"""Write the documents of a release into a folder: each is a template of this folder, filled with the privacy promise of
+a file, a model or a plan."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date as Date
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -14,9 +17,212 @@ from jinja2 import Environment, StrictUndefined
 from ldptrace.core.atomic import atomic_path, make_folder, together
 from ldptrace.core.extras import needed
 from ldptrace.core.times import OWN_CLOCKS, zone_words
-from ldptrace.errors import InputError
+from ldptrace.errors import InputError, PlanError
 from ldptrace.io.provenance import checksum
-from ldptrace.products.statement.promise import OPERATOR, Operator, Promise
+from ldptrace.protocol.canonical import dumps
+from ldptrace.protocol.exact import decimal_text
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.standing import Standing
+from ldptrace.protocol.words import CENTRAL, SHUFFLER
+from ldptrace.protocol.words import promise as promised
+
+# What stands where only the operator knows the answer.
+OPERATOR = "To be filled in by the operator"
+# Whose privacy it is, in words.
+UNITS = {
+    "user": "one person, with all of their trips in the collection",
+    "trip": "one trip; a person with several trips is protected for each of them apart",
+    "trajectory": "one trajectory, taken as one person's",
+}
+
+
+@dataclass(frozen=True)
+class Operator:
+    """The publisher of the data, which no file of the collection names."""
+
+    name: str | None = None
+    purpose: str | None = None
+    region: str | None = None
+    product: str = "Synthetic trips"
+    sector: str = "Government"
+    date: Date | None = None
+    author: str | None = None
+    url: str | None = None
+    license: str | None = None
+
+    @property
+    def published(self) -> str:
+        """The day of publication, which catalogues need; by default the present day."""
+        return (self.date or Date.today()).isoformat()
+
+
+@dataclass(frozen=True)
+class Promise:
+    """Epsilon, the unit that it protects, and everything that weakens the promise."""
+
+    epsilon: str
+    unit: str = "user"
+    users: int | None = None
+    method: str = "single-report"
+    plan: Plan | None = None
+    notes: tuple[str, ...] = ()
+    # The time zone of the hours, where one is stated.
+    timezone: str | None = None
+    # Why the promise is weaker than epsilon says, one sentence for each reason.
+    weaker: tuple[str, ...] = field(default=())
+    # Whether the devices were simulated from trips that the publisher holds.
+    simulated: bool = False
+    # For shuffled reports: delta, the epsilon that is left if shuffler and curator work together, and the batch.
+    delta: str = "0"
+    local: str | None = None
+    batch: int | None = None
+
+    @staticmethod
+    def of_plan(plan: Plan) -> Promise:
+        """Return the promise of a plan."""
+        return Promise.of_provenance(promised(plan), what="the plan")
+
+    @staticmethod
+    def of_provenance(stated: Mapping[str, Any] | None, what: str) -> Promise:
+        """Return the promise that is stored with a synthetic set."""
+        if not stated or "epsilon" not in stated:
+            raise InputError(
+                f"{what} states no promise: a statement is made about synthetic trips, a model or a plan "
+                "of ldptrace"
+            )
+        unit = str(stated.get("unit", "user"))
+        weaker = []
+        if unit == "trip":
+            weaker.append(
+                "The unit is a trip: epsilon holds for each trip of a person, not for all of them together."
+            )
+        if stated.get("leaks"):
+            weaker.append(f"It is not epsilon-LDP as it stands: {stated['leaks']}.")
+        if stated.get("experiment"):
+            weaker.append(f"It is an experiment and not a release: {stated['experiment']}.")
+        return Promise(
+            str(stated["epsilon"]),
+            unit,
+            stated.get("users"),
+            str(stated.get("method", "single-report")),
+            _plan(stated.get("plan")),
+            tuple(stated.get("notes") or ()),
+            weaker=tuple(weaker),
+            simulated=bool(stated.get("simulated")),
+            timezone=stated.get("timezone"),
+            delta=str(stated.get("delta", "0")),
+            local=stated.get("local_epsilon") if stated.get("trust") == SHUFFLER else None,
+            batch=stated.get("batch"),
+        )
+
+    @property
+    def unit_words(self) -> str:
+        return UNITS.get(self.unit, self.unit)
+
+    @property
+    def shuffled(self) -> bool:
+        """Whether reports went through a shuffler."""
+        return self.local is not None
+
+    @property
+    def epsilon_words(self) -> str:
+        """Epsilon, and for shuffled reports delta and what is left if shuffler and curator work together."""
+        if not self.shuffled:
+            return f"{self.epsilon}"
+        return (
+            f"{self.epsilon} with delta {float(self.delta):g} for the replacement of one person's data, as long as "
+            f"shuffler and curator do not work together and every batch has at least {self.batch:,} reports; "
+            f"{self.local} if they do work together"
+        )
+
+    @property
+    def central(self) -> bool:
+        """Whether a trusted curator received the raw trips."""
+        return any(CENTRAL in sentence for sentence in self.weaker)
+
+    @property
+    def model_words(self) -> str:
+        """The model of differential privacy, local or central, in words."""
+        if self.shuffled:
+            return "differential privacy of shuffled reports"
+        return f"{'central' if self.central else 'local'} differential privacy"
+
+    @property
+    def trust(self) -> str:
+        """A sentence about who sees raw trips."""
+        if self.central:
+            return "Raw trips were handed to a trusted curator."
+        if self.simulated:
+            shuffler = ", and so was the shuffler" if self.shuffled else ""
+            return (
+                f"The devices were simulated from trips that the publisher holds{shuffler}: the publisher is trusted "
+                "with them, and epsilon holds for what is published."
+            )
+        nobody = "Nobody but the device sees a trip. The curator, the network and readers are not trusted."
+        if self.shuffled:
+            return (
+                f"{nobody} That shuffler and curator do not work together is trusted: if they do, epsilon "
+                f"{self.local} is left."
+            )
+        return nobody
+
+    @property
+    def mechanisms(self) -> list[str]:
+        """The randomizers of the plan, each with its questions."""
+        asked: dict[str, list[str]] = {}
+        for round_ in () if self.plan is None else self.plan.rounds:
+            for ask in round_.asks:
+                name = f"{type(ask.randomizer).__name__} ({ask.randomizer.about})"
+                asked.setdefault(name, []).append(ask.question.name)
+        return [f"{name} for {', '.join(questions)}" for name, questions in asked.items()]
+
+    @property
+    def renewal(self) -> str:
+        """A sentence about whether and how the budget is renewed."""
+        standing = None if self.plan is None else self.plan.standing
+        if standing is None:
+            return "Each device answers once. The budget does not renew."
+        return (
+            f"Each device answers once in every window of {_duration(standing.every)}, with epsilon "
+            f"{self.epsilon_words} for "
+            f"each answer, about one trip of the last {_duration(standing.recent)} or about none. All "
+            "answers of a device "
+            f"together stay within epsilon {_lifetime(self.plan, standing)}. What a person does every week is "
+            "protected by that "
+            "sum, not by the epsilon of one answer."
+        )
+
+
+def _lifetime(plan: Plan | None, standing: Standing) -> str:
+    """Return the epsilon of all answers together, in both cases if reports are shuffled."""
+    local = decimal_text(standing.lifetime)
+    shuffled = None if plan is None else plan.shuffled
+    if shuffled is None or shuffled.lifetime is None:
+        return local
+    return f"{decimal_text(shuffled.lifetime)} ({local} if shuffler and curator work together)"
+
+
+def _plan(document: object) -> Plan | None:
+    if document is None:
+        return None
+    try:
+        return Plan.from_json(dumps(document))
+    except (PlanError, TypeError, ValueError):
+        return None
+
+
+def _duration(seconds: int) -> str:
+    """Return a duration in the largest unit that divides it.
+
+    >>> _duration(604_800), _duration(5_400)
+    ('7 days', '90 minutes')
+    """
+    for size, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds % size == 0:
+            count = seconds // size
+            return f"{count} {name}{'' if count == 1 else 's'}"
+    return f"{seconds} seconds"
+
 
 NAMES = ("registry.yaml", "nist-sp-800-226.md", "croissant.json", "CITATION.cff")
 # The sectors that the registry's schema knows.

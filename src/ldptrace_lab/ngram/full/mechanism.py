@@ -15,10 +15,9 @@ from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.errors import InputError
 from ldptrace.options import option
 from ldptrace_lab.campus.pois import DAY, Visits
-from ldptrace_lab.ngram.cells import LONGEST_DISTANCE
+from ldptrace_lab.ngram.cells import LONGEST_DISTANCE, Hiding, Sizes, randomized_sizes, stretched
 from ldptrace_lab.ngram.full.places import CHUNK, complete
 from ldptrace_lab.ngram.full.regions import Regions
-from ldptrace_lab.ngram.lengths import Hiding, Sizes, randomized_sizes, stretched
 
 UNREACHABLE = np.int64(np.iinfo(np.int64).max)
 

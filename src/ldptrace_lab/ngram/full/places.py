@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from ldptrace.core.arrays import Floats, Ints32
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
+from ldptrace_lab.ngram.cells import Sizes
 from ldptrace_lab.ngram.full.regions import Regions
-from ldptrace_lab.ngram.lengths import Sizes
 
 # Few trajectories per chunk: each of them is worth a millisecond.
 CHUNK = 1 << 10

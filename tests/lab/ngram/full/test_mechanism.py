@@ -10,7 +10,8 @@ from scipy import optimize, sparse
 from ldptrace.errors import InputError
 from ldptrace_lab.campus.pois import Pois, Visits
 from ldptrace_lab.ngram.cells import LONGEST_DISTANCE
-from ldptrace_lab.ngram.full import Knowledge, NgramFull, Regions
+from ldptrace_lab.ngram.full.mechanism import NgramFull
+from ldptrace_lab.ngram.full.regions import Knowledge, Regions
 from statistics_kit import assert_frequencies, assert_proportions
 
 

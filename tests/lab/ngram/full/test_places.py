@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ldptrace_lab.campus.pois import Pois
-from ldptrace_lab.ngram.full import Knowledge, Regions
 from ldptrace_lab.ngram.full.places import complete
+from ldptrace_lab.ngram.full.regions import Knowledge, Regions
 from statistics_kit import assert_frequencies
 
 KNOWLEDGE = Knowledge(step=120, interval=480, side=1, depth=1, kappa=1, speed=1.0)

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from ldptrace.errors import InputError
 from ldptrace_lab.campus.pois import Pois
-from ldptrace_lab.ngram.full import Knowledge, Regions
-from ldptrace_lab.ngram.full.regions import Node, common_ancestor, node, tree_distances
+from ldptrace_lab.ngram.full.regions import Knowledge, Node, Regions, common_ancestor, node, tree_distances
 
 
 def town(rng: np.random.Generator, places: int = 60) -> Pois:
