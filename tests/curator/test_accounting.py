@@ -60,7 +60,8 @@ def test_more_answers_and_a_smaller_delta_cost_more() -> None:
     assert composed_epsilon(20_000, 2, 1e-9, 16) > composed_epsilon(20_000, 2, 1e-6, 16)
 
 
-@pytest.mark.parametrize("answers", [0, 10_001])
-def test_numbers_of_answers_that_are_refused(answers: int) -> None:
+def test_no_answer_is_refused_and_very_many_cost_their_sum() -> None:
     with pytest.raises(InputError, match="number of answers"):
-        composed_epsilon(1000, 1, 1e-6, answers)
+        composed_epsilon(1000, 1, 1e-6, 0)
+    sum_of_all = 10_001 * central_epsilon(100_000, 1, 1e-10)
+    assert composed_epsilon(100_000, 1, 10_001e-10, 10_001) == pytest.approx(sum_of_all, rel=1e-9)

@@ -284,6 +284,8 @@ def test_eps0_itself_needs_no_delta() -> None:
         (lambda: divergence(10, 1, math.nan), "nan"),
         (lambda: central_epsilon(10, 1, 0), "delta"),
         (lambda: local_epsilon(10, 1, 1), "delta"),
+        (lambda: local_epsilon(10, 0.0001, 1e-8), "at least 0.000101, got 0.0001"),
+        (lambda: local_epsilon(10, 0.002, 1e-8), "10 honest devices hide a report .* more users"),
     ],
 )
 def test_numbers_that_are_refused(call: object, says: str) -> None:

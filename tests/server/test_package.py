@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from ldptrace.protocol.questions import QUESTIONS
 from ldptrace.web.assets import FOLDER, assets
-from server_kit import REPOSITORY, texts
+from server_kit import REPOSITORY, Server, texts
 
 pytestmark = pytest.mark.slow
 
@@ -43,11 +44,31 @@ def test_container_files_start_what_there_is() -> None:
     compose = (REPOSITORY / "deploy" / "compose.yaml").read_text()
     assert "LDPTRACE_DATABASE: postgresql://" in compose
     assert "dockerfile: deploy/Containerfile" in compose
-    both = (REPOSITORY / "deploy" / "shuffled.yaml").read_text()
-    assert re.findall(r"profiles: \[(.+)\]", both) == ["curator", "shuffler"]
-    assert re.findall(r'command: \["(\w+)"', both) == ["serve", "shuffle"]
-    # What one has is not mounted by the other.
-    assert re.findall(r"- (\w+):/data", both) == ["curator", "shuffler"]
+
+
+def test_two_operators_start_a_container_each(tmp_path: Path) -> None:
+    document = yaml.safe_load((REPOSITORY / "deploy" / "shuffled.yaml").read_text())
+    assert list(document["services"]) == list(document["volumes"]) == ["curator", "shuffler"]
+    for (name, service), (port, ready) in zip(
+        document["services"].items(), (("8000", "/readyz"), ("8001", "/healthz")), strict=True
+    ):
+        assert service["profiles"] == [name]
+        # What one has is not mounted by the other.
+        assert service["volumes"] == [f"{name}:/data"]
+        assert service["ports"] == [f"127.0.0.1:{port}:{port}"]
+        assert (REPOSITORY / "deploy" / service["build"]["context"] / service["build"]["dockerfile"]).exists()
+        command, *given = [re.sub(r"\$\{\w+:-(.*)\}", r"\1", text) for text in service["command"]]
+        folder = tmp_path / name
+        server = Server([text.replace("/data", str(folder)) for text in given], command=command, ready=ready)
+        server.start()
+        try:
+            # The container of the curator has the check of the image.
+            if "healthcheck" in service:
+                check = service["healthcheck"]["test"][-1].replace(port, str(server.port))
+                subprocess.run([sys.executable, "-c", check], check=True, timeout=60)
+        finally:
+            server.stop()
+        assert list(folder.glob("*.sqlite"))
 
 
 def test_every_language_has_every_text_with_the_same_gaps() -> None:

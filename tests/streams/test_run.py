@@ -10,6 +10,8 @@ import pytest
 
 from ldptrace.core.area import Area
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.curator.accounting import stated_lifetime
+from ldptrace.curator.facts import Facts
 from ldptrace.errors import DataWarning, InputError, PrivacyWarning
 from ldptrace.io import read
 from ldptrace.methods.public import Public
@@ -209,6 +211,20 @@ def test_steps_of_too_few_reports_are_deleted_after_they_were_paid_for(rng: np.r
         f"{kept.count(0)} of the {len(sizes)} steps before the last had fewer than {told['batch']} "
     )
     assert f"so {sum(sizes) - sum(kept)} of {sum(sizes)} answers were paid for" in said
+
+
+def test_several_answers_to_a_shuffled_stream_cost_less_together_than_their_sum(
+    rng: np.random.Generator,
+) -> None:
+    trips, settings = lines(9, rng), Settings(TICK)
+    plan = Facts(20_000, "0.5", (0, 0, 1, 1), grid=2, shuffled=True).simulated().plan()
+    said = notes_of(settings, trips, 600.0, 3_600.0, Public(), plan)[1]
+    composed = stated_lifetime(18_000, float(plan.epsilon), 1e-8, 6)
+    assert composed < 3
+    assert f"All 6 answers of a device together cost at most epsilon {composed:g} with delta 6e-08" in said
+    assert said.endswith(f"and epsilon {float(6 * plan.epsilon):g} if they do.")
+    once = notes_of(settings, trips, 3_600.0, 3_600.0, Public(), plan)
+    assert not any("together" in note for note in once)
 
 
 def test_a_shuffled_stream_needs_a_batch_in_each_step(rng: np.random.Generator) -> None:

@@ -136,12 +136,20 @@ def local_epsilon(n: int, central: float, delta: float, most: float = MAX_EPSILO
     """
     _check(n, most)
     _check_delta(delta)
+    if central < MIN_CENTRAL * STATED:
+        raise InputError(f"a central epsilon must be at least {MIN_CENTRAL * STATED:g}, got {central:g}")
     # eps0 itself is a central epsilon, without any delta.
-    good, bad = int(min(central, most) * 1000), int(most * 1000) + 1
+    least = round(MIN_LOCAL * 1000)
+    good, bad = max(int(min(central, most) * 1000), least - 1), int(most * 1000) + 1
     while bad - good > 1:
         middle = (good + bad) // 2
         fits = divergence(n, middle / 1000, central / STATED) <= delta
         good, bad = (middle, bad) if fits else (good, middle)
+    if good < least:
+        raise InputError(
+            f"{n:,} honest devices hide a report of epsilon {MIN_LOCAL} less well than a central epsilon of "
+            f"{central:g} allows: give more users, or a larger epsilon"
+        )
     return min(good / 1000, most)
 
 

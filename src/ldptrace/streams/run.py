@@ -18,6 +18,7 @@ import numpy as np
 from ldptrace.core.arrays import Ints
 from ldptrace.core.times import iso
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.curator.accounting import stated_lifetime
 from ldptrace.curator.changes import Change
 from ldptrace.curator.facts import Facts
 from ldptrace.curator.hiding import usual_batch
@@ -41,9 +42,16 @@ from ldptrace.streams.settings import WARM_UP, Settings, seconds_at
 from ldptrace.streams.travellers import Hidden, Shown, Travellers
 
 
-def notes_of(settings: Settings, trips: Trajectories, every: float, span: float, public: Public) -> list[str]:
-    """Return how often a device answers in a stream of `span` seconds, whom the promise protects, and what is public,
-    in sentences."""
+def notes_of(
+    settings: Settings,
+    trips: Trajectories,
+    every: float,
+    span: float,
+    public: Public,
+    plan: Plan | None = None,
+) -> list[str]:
+    """Return how often a device answers in a stream of `span` seconds, what its answers to a shuffled plan cost
+    together, whom the promise protects, and what is public, in sentences."""
     notes = []
     if settings.presence == "hidden":
         answers = max(1, math.ceil(span / every))
@@ -55,6 +63,8 @@ def notes_of(settings: Settings, trips: Trajectories, every: float, span: float,
             f"Every device answers {often}, at a moment of its own that does not depend on its trips; epsilon holds "
             f"for {each}."
         )
+        if plan is not None and plan.shuffled is not None and answers > 1:
+            notes.append(together(plan, answers))
     if _of_users(settings, trips):
         return notes + public.notes
     return [
@@ -62,6 +72,19 @@ def notes_of(settings: Settings, trips: Trajectories, every: float, span: float,
         "The unit is the trip: a person with k trips is protected with k epsilon only.",
         *public.notes,
     ]
+
+
+def together(plan: Plan, answers: int) -> str:
+    """Return what this many answers of one device to a shuffled plan cost together, in both cases."""
+    row, local = plan.shuffled, plan.epsilon
+    assert row is not None
+    composed = stated_lifetime(row.hidden, float(local), float(row.delta), answers)
+    central = min(composed, float(answers * row.epsilon))
+    return (
+        f"All {answers} answers of a device together cost at most epsilon {central:g} with delta "
+        f"{float(answers * row.delta):g} if shuffler and curator do not work together, and epsilon "
+        f"{decimal_text(answers * local)} if they do."
+    )
 
 
 def promise_of(
@@ -212,7 +235,7 @@ class _Play:
         self.start, self.end = _period(trips, settings)
         _check_tick(trips, settings, self.end - self.start)
         every = settings.every or max(self.end - self.start, settings.tick)
-        self.notes = notes_of(settings, trips, every, self.end - self.start, public)
+        self.notes = notes_of(settings, trips, every, self.end - self.start, public, plan)
         self._edges = self.start + settings.seconds * np.arange(
             max(1, math.ceil((self.end - self.start) / settings.seconds)) + 1.0
         )
