@@ -264,7 +264,7 @@ def run(
             public = Public.of(ways.area, ways.roads, ways.routes)
         with stages("read"):
             recipe = settings.recipe
-            crowd, engine = open_crowd(real, settings.reading, running, resources, passes=recipe.has_model)
+            crowd, write = open_crowd(real, settings.reading, running, resources, passes=recipe.has_model)
         with stages("choose trajectories"):
             if isinstance(crowd, Memory) and settings.unit == "user":
                 refuse_unnamed_users(crowd.whole(), crowd.account.source)
@@ -279,7 +279,7 @@ def run(
             done = replace(done, trajectories=replace(trips, **labels))
         else:
             with stages("synthesise and write"):
-                engine.write(draw, Path(target), labels, to)
+                write(draw, Path(target), labels, to)
         return replace(done, count=draw.count, account=crowd.account)
 
 

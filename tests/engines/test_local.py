@@ -24,7 +24,7 @@ from ldptrace.curator import Estimates
 from ldptrace.curator.facts import Facts
 from ldptrace.curator.planning import choose_grid
 from ldptrace.engines.base import Made
-from ldptrace.engines.local import Files, Local, Memory, numbered
+from ldptrace.engines.local import Files, Memory, numbered, write_drawn
 from ldptrace.errors import InputError, NothingUsable, PrivacyWarning
 from ldptrace.io.batches import Batches, open_batches
 from ldptrace.io.files import write_sets
@@ -173,7 +173,7 @@ def test_blocks_of_dense_trips_are_drawn_one_by_one(tmp_path: Path, monkeypatch:
     monkeypatch.setattr("ldptrace.engines.local._DRAWN", 10)
     labels = {"crs": None, "provenance": None}
     trips = walks(2 * CHUNK + 5)
-    Local().write(Made(trips), tmp_path / "out.parquet", labels)
+    write_drawn(Made(trips), tmp_path / "out.parquet", labels)
     assert pq.read_metadata(tmp_path / "out.parquet").num_row_groups == 3
     assert np.array_equal(lt.read(tmp_path / "out.parquet").x, trips.x)
 
@@ -232,7 +232,7 @@ def test_an_interrupted_output_leaves_nothing(tmp_path: Path) -> None:
 
     for target in (tmp_path / "out", tmp_path / "out.parquet"):
         with pytest.raises(KeyboardInterrupt):
-            Local().write(Interrupted(walks(CHUNK)), target, {"crs": None, "provenance": None})
+            write_drawn(Interrupted(walks(CHUNK)), target, {"crs": None, "provenance": None})
     assert not any(tmp_path.iterdir())
 
 
@@ -244,7 +244,7 @@ def test_any_number_to_any_output(tmp_path: Path, name: str, count: int) -> None
     paths = Memory(walks(1000)).paths(plan.grid)
     model = PathModel.fit(Estimates.from_tally(plan, collect(plan, paths, np.random.default_rng(1))))
     draw = Sampler.of(model, count, np.random.default_rng(2))
-    Local().write(draw, tmp_path / name, {"crs": "EPSG:4326", "provenance": {"epsilon": "1"}})
+    write_drawn(draw, tmp_path / name, {"crs": "EPSG:4326", "provenance": {"epsilon": "1"}})
     expected = model.sample(count, np.random.default_rng(2))
     if count:
         found = lt.read(tmp_path / name)
@@ -265,7 +265,7 @@ def test_very_dense_points_are_drawn_in_pieces(tmp_path: Path, monkeypatch: pyte
     pieces = list(draw.pieces(0))
     assert len(pieces) > 3
     assert max(piece.points for piece in pieces) < 6000
-    Local().write(draw, tmp_path / "out", {"crs": None, "provenance": None})
+    write_drawn(draw, tmp_path / "out", {"crs": None, "provenance": None})
     np.testing.assert_array_equal(lt.read(tmp_path / "out").x, whole.x)
 
 
@@ -273,7 +273,7 @@ def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine.txt").write_text("mine")
     with pytest.raises(InputError, match="not empty"):
-        Local().write(Made(walks(5)), tmp_path / "out", {"crs": None, "provenance": None})
+        write_drawn(Made(walks(5)), tmp_path / "out", {"crs": None, "provenance": None})
     assert (tmp_path / "out" / "mine.txt").read_text() == "mine"
 
 
@@ -343,7 +343,7 @@ def test_block_by_block_is_the_file_of_all_at_once(
     trips = replace(trips, ids=np.arange(len(trips)), t=60.0 * np.arange(trips.points) % 900)
     labels = {"crs": trips.crs, "provenance": trips.provenance}
     (tmp_path / "blocks").mkdir()
-    Local().write(Made(trips), tmp_path / "blocks" / name, labels)
+    write_drawn(Made(trips), tmp_path / "blocks" / name, labels)
     lt.write(trips, tmp_path / name)
     files = [(folder / name).read_bytes() for folder in (tmp_path, tmp_path / "blocks")]
     assert name == "out.parquet" or len({gzip.decompress(d) if name.endswith("z") else d for d in files}) == 1

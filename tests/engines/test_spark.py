@@ -38,7 +38,7 @@ from ldptrace.curator.receive import Receiver
 from ldptrace.device import Reporter
 from ldptrace.engines.base import Crowd, Made
 from ldptrace.engines.opening import open_crowd
-from ldptrace.engines.spark import Piece, Spark, Split, _sum_groups, address, shared_files, split, sum_row
+from ldptrace.engines.spark import Piece, Spark, _sum_groups, address, shared_files, split, sum_row
 from ldptrace.engines.spark_crowd import SparkCrowd
 from ldptrace.engines.spark_reports import all_ids, receive_files
 from ldptrace.errors import FitWarning, InputError, NothingUsable
@@ -408,9 +408,8 @@ def files(tmp_path: Path) -> list[Path]:
 
 @pytest.mark.parametrize("most", [1, 1000, 5000, 1 << 30])
 def test_every_row_is_read_once(files: list[Path], most: int) -> None:
-    found_split = split(files, most)
-    tasks = found_split.tasks
-    assert found_split.rows == 1000
+    tasks, rows = split(files, most)
+    assert rows == 1000
     found = pa.concat_tables([table for task in tasks for piece in task for table in piece.tables()])
     assert sorted(zip(found["y"].to_pylist(), found["x"].to_pylist(), strict=True)) == [
         (number, row) for number in range(4) for row in range(100 * (number + 1))
@@ -418,14 +417,14 @@ def test_every_row_is_read_once(files: list[Path], most: int) -> None:
 
 
 def test_small_files_are_read_together_and_large_ones_in_pieces(files: list[Path]) -> None:
-    assert split(files, 1 << 30) == Split((tuple(Piece(path) for path in files),), 1000)
+    assert split(files, 1 << 30) == ((tuple(Piece(path) for path in files),), 1000)
     # A row group is never cut.
-    assert split(files[:2], 1).tasks == (
+    assert split(files[:2], 1)[0] == (
         (Piece(files[1], 0, 2),),
         (Piece(files[1], 1, 2),),
         (Piece(files[0]),),
     )
-    assert split([], 10) == Split((), 0)
+    assert split([], 10) == ((), 0)
 
 
 def test_files_are_read_by_tasks_only_if_this_machine_sees_all_of_them(files: list[Path]) -> None:

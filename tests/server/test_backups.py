@@ -176,7 +176,7 @@ def test_what_was_published_stays_published(database: Database, tmp_path: Path) 
     restored = backups.restore(database, tmp_path / "published.backup", actor="test")
     assert restored.state == "published"
     with database.reading() as session:
-        assert releases.parts_of(session, "trips", "synthetic.parquet") == [0]
+        assert list(releases.parts_of(session, "trips", "synthetic.parquet")) == [0]
     refused(ServerProblem.WRONG_STATE, campaigns.open_round, database, "trips", actor="test")
     refused(ServerProblem.WRONG_STATE, releases.begin, database, "trips", actor="test")
     # Another campaign that takes the name has nothing to do with it.

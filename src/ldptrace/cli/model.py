@@ -93,7 +93,7 @@ def sample(
     from ldptrace.core.atomic import check_folder, is_folder
     from ldptrace.core.times import zone_words
     from ldptrace.core.words import count as counted
-    from ldptrace.engines.local import Local
+    from ldptrace.engines.local import write_drawn
     from ldptrace.io.formats import for_writing
     from ldptrace.methods.release import Release
     from ldptrace.models.space_time import TimedModel
@@ -111,7 +111,7 @@ def sample(
         with stages("synthesise and write"):
             seed = secrets.randbits(63) if sample_seed is None else sample_seed
             draw, labels = release.draw(count, np.random.default_rng(seed)), release.labels(seed)
-            Local().write(draw, output, labels, to)
+            write_drawn(draw, output, labels, to)
     note(f"{counted(count, 'synthetic trajectory')} from a {release.model.kind} model: {output}")
     if isinstance(release.model, TimedModel):
         dates, promise = release.calendar is not None, labels["provenance"]

@@ -50,8 +50,7 @@ def open_sets(
     The memory is divided between the sets. The sets are not cut at the bounds of the comparison. Named columns and
     `--split-gap` apply to the real set only.
     """
-    from ldptrace.engines.local import Files
-    from ldptrace.io.batches import open_batches
+    from ldptrace.engines.opening import open_files, open_on_cluster
 
     reading = replace(reading, bounds=None)
     wanted = [(real, reading), *((path, unnamed(reading)) for path in synthetic)]
@@ -60,17 +59,6 @@ def open_sets(
             raise InputError(
                 "--split-gap needs the trips in memory: convert them first, or use --engine local"
             )
-        from ldptrace.engines.spark import Spark, address
-        from ldptrace.engines.spark_crowd import SparkCrowd
-
-        spark = resources.enter_context(Spark.start())
-        return [SparkCrowd(spark, address(path), own) for path, own in wanted]
-    opened: list[Crowd | Trajectories] = []
-    for path, own in wanted:
-        tables = open_batches(path, own, memory=running.bytes // len(wanted))
-        if tables is None:
-            opened.append(read_input(path, own))
-        else:
-            resources.callback(tables.close)
-            opened.append(Files(tables))
-    return opened
+        return list(open_on_cluster(wanted, resources)[0])
+    share = running.bytes // len(wanted)
+    return [open_files(path, own, resources, memory=share) or read_input(path, own) for path, own in wanted]

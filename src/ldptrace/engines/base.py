@@ -162,14 +162,14 @@ class Aside(ABC, Generic[S]):
 
 @dataclass(frozen=True, eq=False)
 class Held(Aside[S]):
-    """Results that are stored in memory."""
+    """Results that are stored on this machine: in memory, or in a sequence that reads each when it is needed."""
 
     items: Sequence[S]
 
     def add_up(self, work: Callable[[S, int], T], nothing: T) -> T:
         if len(self.items) == 1:
             return nothing + work(self.items[0], 0)
-        found = map_ordered(lambda item: work(item[1], item[0]), enumerate(self.items))
+        found = map_ordered(lambda number: work(self.items[number], number), range(len(self.items)))
         return reduce(lambda a, b: a + b, found, nothing)
 
 
@@ -228,12 +228,6 @@ class Crowd(ABC):
         return CellPaths.from_trajectories(self.whole(), grid)
 
 
-class Engine(ABC):
-    """Writes synthetic trajectories."""
-
-    @abstractmethod
-    def write(self, draw: Draw, target: Path, labels: Mapping[str, Any], format: str | None = None) -> None:
-        """Draw trajectories block by block and write them to one file or to a folder of files.
-
-        `labels` are the properties that all trajectories share: coordinate system, provenance, time zone.
-        """
+# Draws trajectories block by block and writes them to one file or to a folder of files, with the labels that all
+# trajectories share (coordinate system, provenance, time zone), in a format if one is named.
+Writer = Callable[[Draw, Path, Mapping[str, Any], str | None], None]

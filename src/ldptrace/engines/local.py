@@ -22,7 +22,7 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.times import are_dates
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.tally import Tally
-from ldptrace.engines.base import Aside, Crowd, Draw, Engine, Held, S, T, Work, cuts, in_blocks, joined
+from ldptrace.engines.base import Aside, Crowd, Draw, Held, S, T, Work, cuts, in_blocks, joined
 from ldptrace.io.account import Account, Parsed
 from ldptrace.io.assembly import hashed
 from ldptrace.io.batches import Batches
@@ -181,7 +181,7 @@ class Files(Crowd):
         for item, found in map_ordered(lambda block: work(*block), self.blocks(), waiting=3):
             aside.append(item)
             nothing = nothing + found
-        return aside, nothing
+        return Held(aside), nothing
 
 
 def _tally(collection: Collection, blocks: Iterable[Trips]) -> Tally:
@@ -212,7 +212,7 @@ def _numbered(users: Sequence[Ints], trips: Ints | None) -> Ints:
     return joined
 
 
-class OnDisk(Aside[S]):
+class OnDisk(Sequence[S]):
     """Results that are stored in an unnamed temporary file, which disappears when the process ends."""
 
     def __init__(self) -> None:
@@ -226,27 +226,23 @@ class OnDisk(Aside[S]):
         self._file.write(data)
         self._ends.append(self._ends[-1] + len(data))
 
-    def add_up(self, work: Callable[[S, int], T], nothing: T) -> T:
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def __getitem__(self, number: Any) -> Any:
         self._file.flush()
-
-        def of_block(number: int) -> T:
-            start, stop = self._ends[number : number + 2]
-            return work(pickle.loads(os.pread(self._file.fileno(), stop - start, start)), number)
-
-        found = map_ordered(of_block, range(len(self._ends) - 1))
-        return reduce(lambda a, b: a + b, found, nothing)
+        start, stop = self._ends[number : number + 2]
+        return pickle.loads(os.pread(self._file.fileno(), stop - start, start))
 
 
-class Local(Engine):
-    """The engine of this machine."""
-
-    def write(self, draw: Draw, target: Path, labels: Mapping[str, Any], format: str | None = None) -> None:
-        if is_folder(target):
-            with atomic_folder(target) as folder:
-                for part, (start, stop) in enumerate(chunks(draw.count, PART) or [(0, 0)]):
-                    write_parquet(draw, start, stop, folder / part_name(part), labels)
-            return
-        write_sets(numbered(_drawn(draw, 0, draw.count), labels), target, format)
+def write_drawn(draw: Draw, target: Path, labels: Mapping[str, Any], format: str | None = None) -> None:
+    """Draw trajectories block by block and write them to one file or to a folder of files, with these labels."""
+    if is_folder(target):
+        with atomic_folder(target) as folder:
+            for part, (start, stop) in enumerate(chunks(draw.count, PART) or [(0, 0)]):
+                write_parquet(draw, start, stop, folder / part_name(part), labels)
+        return
+    write_sets(numbered(_drawn(draw, 0, draw.count), labels), target, format)
 
 
 def write_parquet(draw: Draw, start: int, stop: int, path: Path, labels: Mapping[str, Any]) -> None:

@@ -30,7 +30,7 @@ import pyarrow.parquet as pq
 from ldptrace.core.atomic import PART, atomic_folder, atomic_path, part_name
 from ldptrace.core.extras import installing
 from ldptrace.core.parallel import CHUNK, chunks, map_ordered
-from ldptrace.engines.base import Draw, Engine, T
+from ldptrace.engines.base import Draw, T
 from ldptrace.engines.local import write_parquet
 from ldptrace.errors import InputError
 from ldptrace.io import parquet
@@ -52,7 +52,7 @@ SUM = "number long, account binary, found binary, part binary"
 _BATCH = 1 << 26
 
 
-class Spark(Engine):
+class Spark:
     """The engine of a Spark session, classic or Connect."""
 
     def __init__(self, session: SparkSession) -> None:
@@ -261,16 +261,13 @@ def shared_files(addresses: Sequence[str]) -> list[Path] | None:
     return files if all(path.is_file() for path in files) else None
 
 
-@dataclass(frozen=True)
-class Split:
-    """What each task reads, and the number of rows."""
-
-    tasks: tuple[tuple[Piece, ...], ...]
-    rows: int
+# What each task reads.
+Tasks = tuple[tuple[Piece, ...], ...]
 
 
-def split(files: Sequence[Path], most: int = BYTES) -> Split:
-    """Divide files into tasks: one task for each piece of a large file, and one task for several small files."""
+def split(files: Sequence[Path], most: int = BYTES) -> tuple[Tasks, int]:
+    """Divide files into tasks: one task for each piece of a large file, and one task for several small files. Also
+    returns the number of rows."""
     tasks: list[tuple[Piece, ...]] = []
     small: list[Piece] = []
     rows, room = 0, most
@@ -285,7 +282,7 @@ def split(files: Sequence[Path], most: int = BYTES) -> Split:
             small, room = [], most
         small.append(Piece(path))
         room -= size
-    return Split((*tasks, tuple(small)) if small else tuple(tasks), rows)
+    return ((*tasks, tuple(small)) if small else tuple(tasks)), rows
 
 
 def _measured(path: Path) -> tuple[int, int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import islice
@@ -27,8 +27,8 @@ from ldptrace.engines.base import Aside, Crowd, S, T, Work, in_blocks
 from ldptrace.engines.spark import (
     BLOCKS,
     SUM,
-    Piece,
     Spark,
+    Tasks,
     groups_of,
     known_to_spark,
     mapped,
@@ -97,10 +97,10 @@ class SparkCrowd(Crowd):
             frame = frame.repartition(*self._keys).sortWithinPartitions(*self._keys, _ROW)
         files = None if csv or self._long else shared_files(frame.inputFiles())
         spark.shares_disk = files is not None
-        # What each task reads by itself; None where Spark reads for it.
+        # What each task reads by itself, and the number of rows; None where Spark reads for it.
         self._split = None if files is None else split(files)
         if self._split is not None:
-            self._groups = groups_of(len(self._split.tasks))
+            self._groups = groups_of(len(self._split[0]))
         self._spark = spark
         self.user = columns.user
         self._frame, self._id = frame, columns.id
@@ -120,7 +120,7 @@ class SparkCrowd(Crowd):
     def users(self) -> int:
         if self._passed is None:
             if self._split is not None:
-                return self._split.rows
+                return self._split[1]
             keys = [_WHOSE] if _WHOSE in self._frame.columns else self._keys if self._long else []
             counted = self._frame.select(*keys).distinct() if keys else self._frame
             return counted.count()
@@ -142,7 +142,7 @@ class SparkCrowd(Crowd):
         look, few = partial(_has_dates, self._parse), self._frame.limit(64)
         if self._split is not None:
             few = self._spark.session.range(0, 1, 1, 1)
-            look = partial(_first_has_dates, self._split.tasks, self._parse)
+            look = partial(_first_has_dates, self._split[0], self._parse)
         return any(row.dated for row in mapped(few, look, "dated boolean").collect())
 
     def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
@@ -195,11 +195,12 @@ class SparkCrowd(Crowd):
         itself."""
         if self._split is None:
             return self._frame
-        return self._spark.session.range(0, len(self._split.tasks), 1, len(self._split.tasks))
+        tasks = len(self._split[0])
+        return self._spark.session.range(0, tasks, 1, tasks)
 
     def _begin(self) -> Callable[[Iterator[pa.RecordBatch]], _Task]:
         if self._split is not None:
-            return partial(_Task, self._parse, self._drawn, partial(_own_files, self._split.tasks))
+            return partial(_Task, self._parse, self._drawn, partial(_own_files, self._split[0]))
         whole = partial(_whole_trips, self._keys) if self._long else _as_they_come
         if _WHOSE in self._frame.columns:
             whole = partial(_whole_trips, [_WHOSE])
@@ -284,7 +285,7 @@ def _has_dates(
 
 
 def _first_has_dates(
-    tasks: Sequence[tuple[Piece, ...]],
+    tasks: Tasks,
     parse: Callable[[pa.Table], Parsed],
     batches: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
@@ -361,7 +362,7 @@ def _add_up_parts(work: Callable[[S, int], T], batches: Iterator[pa.RecordBatch]
         yield sum_row(first, found=total)
 
 
-def _own_files(tasks: Sequence[tuple[Piece, ...]], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+def _own_files(tasks: Tasks, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Return what the task with this number reads."""
     for batch in batches:
         for number in batch.column(0).to_pylist():
@@ -385,7 +386,8 @@ def _whole_trips(keys: list[str], batches: Iterator[pa.RecordBatch]) -> Iterator
             codes = pc.dictionary_encode(table[name].combine_chunks(), null_encoding="encode").indices
             other |= codes.to_numpy() != codes[-1].as_py()
         end = int(np.flatnonzero(other)[-1]) + 1 if other.any() else 0
-        if begun and (end or not _same(keys, begun[-1], table)):
+        goes_on = begun and all(begun[-1][name][-1].equals(table[name][-1]) for name in keys)
+        if begun and (end or not goes_on):
             # Whatever has begun ends in this batch, or has ended before it.
             yield pa.concat_tables([*begun, table.slice(0, end)])
             begun = []
@@ -394,8 +396,3 @@ def _whole_trips(keys: list[str], batches: Iterator[pa.RecordBatch]) -> Iterator
         begun.append(table.slice(end))
     if begun:
         yield pa.concat_tables(begun)
-
-
-def _same(keys: list[str], first: pa.Table, second: pa.Table) -> bool:
-    """Whether the last rows of two tables belong to the same trip."""
-    return all(first[name][-1].equals(second[name][-1]) for name in keys)

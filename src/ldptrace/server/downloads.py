@@ -10,7 +10,6 @@ from starlette.responses import Response, StreamingResponse
 
 from ldptrace.server import releases
 from ldptrace.server.state import State
-from ldptrace.server.storage import Session
 from ldptrace.web.problems import ServerProblem, not_found
 
 # How an operation that sends a file is described.
@@ -29,11 +28,8 @@ async def file_answer(request: Request, number: int | None, before: str = "") ->
     state, name, file = State.of(request), request.path_params["name"], request.path_params["file"]
     stored = releases.folder_of(number) + file
 
-    def found(session: Session) -> tuple[list[int], int]:
-        return releases.parts_of(session, name, stored), releases.size_of(session, name, stored)
-
     known = releases.is_file_name(file) and (number is None or number >= 0)
-    parts, size = await state.read(found) if known else ([], 0)
+    parts = await state.read(lambda session: releases.parts_of(session, name, stored)) if known else {}
     if not parts:
         which = f"campaign {name}" if number is None else f"round {number + 1} of campaign {name}"
         raise not_found(f"{which} has no file {file[:80]!r}")
@@ -48,6 +44,6 @@ async def file_answer(request: Request, number: int | None, before: str = "") ->
         media_type=releases.media_type(file),
         headers={
             "content-disposition": f'attachment; filename="{before}{file}"',
-            "content-length": str(size),
+            "content-length": str(sum(parts.values())),
         },
     )

@@ -17,7 +17,7 @@ from ldptrace.core.times import OWN_CLOCKS
 from ldptrace.curator import Tally
 from ldptrace.curator.tally import findings
 from ldptrace.curator.trips import TripsPerPerson, trips_per_person
-from ldptrace.engines.local import Local
+from ldptrace.engines.local import write_drawn
 from ldptrace.errors import FitWarning, InputError
 from ldptrace.io.provenance import checksum
 from ldptrace.methods.release import Release
@@ -96,7 +96,7 @@ def write_release(
         tell(f"write {kind}", 65 + 9 * place)
         # The same trips each time, drawn block by block: they need not fit into the memory.
         draw = release.draw(drawn, np.random.default_rng(seed))
-        Local().write(draw, out / f"synthetic.{kind}", release.labels(seed))
+        write_drawn(draw, out / f"synthetic.{kind}", release.labels(seed))
     tell("check the fit", 92)
     share = model.without_trip
     each = trips_per_person(estimates, without=None if share is None else (share.value, share.std_error))

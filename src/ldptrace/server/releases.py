@@ -335,18 +335,10 @@ def streets_of(session: Session, name: str) -> bytes:
     return _whole(session, name, STREETS)
 
 
-def parts_of(session: Session, name: str, file: str) -> list[int]:
-    """Return the numbers of the parts of a file."""
-    found = session.rows("SELECT part FROM files WHERE campaign = ? AND name = ? ORDER BY part", name, file)
-    return [number for (number,) in found]
-
-
-def size_of(session: Session, name: str, file: str) -> int:
-    """Return the number of bytes of a file, 0 if there is none."""
-    found = session.row(
-        "SELECT COALESCE(sum(length(data)), 0) FROM files WHERE campaign = ? AND name = ?", name, file
-    )
-    return 0 if found is None else int(found[0])
+def parts_of(session: Session, name: str, file: str) -> dict[int, int]:
+    """Return the number of bytes of each part of a file, by the number of the part."""
+    select = "SELECT part, length(data) FROM files WHERE campaign = ? AND name = ? ORDER BY part"
+    return dict(session.rows(select, name, file))
 
 
 def part(session: Session, name: str, file: str, number: int) -> bytes:

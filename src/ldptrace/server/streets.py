@@ -4,7 +4,6 @@ the road network and the bounds of the plan, which are public.
 
 from __future__ import annotations
 
-import csv
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 # Kinds of places by their size; others come last.
 KINDS = ("city", "borough", "town", "suburb", "village", "quarter", "neighbourhood", "hamlet", "locality")
-X, Y = ("x", "lon", "longitude"), ("y", "lat", "latitude")
 
 
 @dataclass(frozen=True)
@@ -45,26 +43,17 @@ def places_in(path: Path) -> list[Place]:
 
 def _of_nodes(path: Path) -> list[Place]:
     """Return nodes with a text in the column `name`. The column `place` has the kind of place."""
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        return _of_rows(csv.DictReader(file))
+    from ldptrace.roads.readers.folder import find, positions, read_table
 
-
-def _of_rows(rows: csv.DictReader[str]) -> list[Place]:
-    columns = {name.strip().lower(): name for name in rows.fieldnames or ()}
-    x, y = (next((columns[name] for name in names if name in columns), None) for names in (X, Y))
-    if "name" not in columns or x is None or y is None:
-        return []
-    places = []
-    for row in rows:
-        name = (row[columns["name"]] or "").strip()
-        kind = (row[columns["place"]] or "").strip() if "place" in columns else ""
-        try:
-            point = float(row[x]), float(row[y])
-        except (TypeError, ValueError):
-            continue
-        if name and name.isprintable():
-            places.append(Place(*point, name[:60], _rank(kind)))
-    return places
+    table = read_table(path, text=("name", "place"))
+    columns = [find(table, (name,)) for name in ("name", "place")]
+    names, kinds = (
+        [""] * table.num_rows if column is None else table[column].fill_null("").to_pylist()
+        for column in columns
+    )
+    x, y, _ = positions(table, path)
+    named = zip(x.tolist(), y.tolist(), map(str.strip, names), map(str.strip, kinds), strict=True)
+    return [Place(a, b, name[:60], _rank(kind)) for a, b, name, kind in named if name and name.isprintable()]
 
 
 def _of_openstreetmap(path: Path) -> list[Place]:

@@ -19,22 +19,31 @@ Row = tuple[Any, ...]
 
 
 class Session(ABC):
-    """One transaction."""
+    """One transaction on a connection, whose library follows the DB-API of Python."""
 
     # Appended to a SELECT whose rows must not change until the transaction ends.
-    for_update: str
+    for_update: ClassVar[str] = ""
 
-    @abstractmethod
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
     def rows(self, sql: str, *parameters: Any) -> list[Row]:
         """Return the rows of a SELECT."""
+        found: list[Row] = self._connection.execute(self.translated(sql), parameters).fetchall()
+        return found
 
-    @abstractmethod
     def run(self, sql: str, *parameters: Any) -> int:
         """Run a statement, and return the number of changed rows."""
+        return int(self._connection.execute(self.translated(sql), parameters).rowcount)
 
-    @abstractmethod
     def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run a statement once for every row of parameters."""
+        self._connection.cursor().executemany(self.translated(sql), rows)
+
+    @staticmethod
+    def translated(sql: str) -> str:
+        """Return a statement with the marks of this database for parameters."""
+        return sql
 
     @abstractmethod
     def known_ids(self, round_key: int, ids: Sequence[bytes]) -> list[bytes]:

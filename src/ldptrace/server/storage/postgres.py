@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import select
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import urlsplit, urlunsplit
 
 from ldptrace.core.extras import needed
@@ -19,28 +19,16 @@ if TYPE_CHECKING:
 
 
 class PostgresSession(Session):
-    for_update = " FOR UPDATE"
+    for_update: ClassVar[str] = " FOR UPDATE"
 
-    def __init__(self, connection: psycopg.Connection[Row]) -> None:
-        self._connection = connection
-
-    def rows(self, sql: str, *parameters: Any) -> list[Row]:
-        return self._connection.execute(_translated(sql), parameters).fetchall()
-
-    def run(self, sql: str, *parameters: Any) -> int:
-        return self._connection.execute(_translated(sql), parameters).rowcount
-
-    def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        with self._connection.cursor() as cursor:
-            cursor.executemany(_translated(sql), rows)
+    @staticmethod
+    @lru_cache(maxsize=512)
+    def translated(sql: str) -> str:
+        return sql.replace("%", "%%").replace("?", "%s")
 
     def known_ids(self, round_key: int, ids: Sequence[bytes]) -> list[bytes]:
-        if not ids:
-            return []
-        found = self._connection.execute(
-            "SELECT id FROM ids WHERE round = %s AND id = ANY(%s)", (round_key, list(ids))
-        )
-        return [row[0] for row in found.fetchall()]
+        found = self.rows("SELECT id FROM ids WHERE round = ? AND id = ANY(?)", round_key, list(ids))
+        return [one for (one,) in found]
 
     def has_table(self, name: str) -> bool:
         return self.rows("SELECT to_regclass(?)", name) != [(None,)]
@@ -135,8 +123,3 @@ def without_password(url: str) -> str:
     host = parts.netloc.rpartition("@")[2]
     user = parts.username
     return urlunsplit((parts.scheme, f"{user}@{host}" if user else host, parts.path, "", ""))
-
-
-@lru_cache(maxsize=512)
-def _translated(sql: str) -> str:
-    return sql.replace("%", "%%").replace("?", "%s")

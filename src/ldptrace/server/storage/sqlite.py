@@ -8,12 +8,12 @@ import contextlib
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from ldptrace.server.storage.base import Database, Row, Session
+from ldptrace.server.storage.base import Database, Session
 from ldptrace.web.problems import StorageUnavailable
 
 FILE = "campaigns.sqlite"
@@ -26,29 +26,13 @@ MANY = 2_000
 
 
 class SqliteSession(Session):
-    for_update = ""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def rows(self, sql: str, *parameters: Any) -> list[Row]:
-        return self._connection.execute(sql, parameters).fetchall()
-
-    def run(self, sql: str, *parameters: Any) -> int:
-        return self._connection.execute(sql, parameters).rowcount
-
-    def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        self._connection.executemany(sql, rows)
-
     def known_ids(self, round_key: int, ids: Sequence[bytes]) -> list[bytes]:
         known: list[bytes] = []
         for start in range(0, len(ids), MANY):
             part = ids[start : start + MANY]
             marks = ",".join("?" * len(part))
-            found = self._connection.execute(
-                f"SELECT id FROM ids WHERE round = ? AND id IN ({marks})", (round_key, *part)
-            )
-            known += [row[0] for row in found]
+            found = self.rows(f"SELECT id FROM ids WHERE round = ? AND id IN ({marks})", round_key, *part)
+            known += [one for (one,) in found]
         return known
 
     def has_table(self, name: str) -> bool:
