@@ -15,7 +15,7 @@ from ldptrace.core.outside import POLICIES
 from ldptrace.core.reading import Names, Outside, Reading
 from ldptrace.core.running import Running
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.engines.local import Files
+from ldptrace.engines.files import Files
 
 
 def test_a_second_file_has_its_own_columns_and_is_not_cut() -> None:

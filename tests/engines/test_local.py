@@ -24,9 +24,9 @@ from ldptrace.curator import Estimates
 from ldptrace.curator.facts import Facts
 from ldptrace.curator.planning import choose_grid
 from ldptrace.engines.base import Made
-from ldptrace.engines.local import Files, Memory, numbered, write_drawn
+from ldptrace.engines.files import Files, open_batches
+from ldptrace.engines.local import Memory, numbered, write_drawn
 from ldptrace.errors import InputError, NothingUsable, PrivacyWarning
-from ldptrace.io.batches import Batches, open_batches
 from ldptrace.io.files import write_sets
 from ldptrace.models.base import Along, Sampler
 from ldptrace.models.path.model import PathModel
@@ -45,7 +45,7 @@ def walks(count: int, seed: int = 1) -> Trajectories:
     return Trajectories(x, rng.random(offsets[-1]), offsets)
 
 
-def opened(path: Path, memory: int = 1 << 18) -> Batches:
+def opened(path: Path, memory: int = 1 << 18) -> Files:
     found = open_batches(path, Reading(bounds=BOUNDS), memory=memory, always=True)
     assert found is not None
     return found
@@ -281,7 +281,7 @@ def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
 def test_files_know_whether_their_times_are_dates(tmp_path: Path, first: float, dated: bool) -> None:
     plain = walks(50)
     lt.write(replace(plain, t=first + np.arange(plain.points)), tmp_path / "timed.parquet")
-    crowd = Files(opened(tmp_path / "timed.parquet"))
+    crowd = opened(tmp_path / "timed.parquet")
     assert crowd.timed
     assert crowd.dated == dated
 
@@ -312,7 +312,7 @@ def test_who_has_no_times_answers_without(tmp_path: Path) -> None:
     pq.write_table(replace(trips, t=t).to_arrow(), tmp_path / "real.parquet", row_group_size=500)
     found = []
     for memory in (1 << 16, 1 << 30):
-        crowd = Files(opened(tmp_path / "real.parquet", memory))
+        crowd = opened(tmp_path / "real.parquet", memory)
         assert crowd.timed
         plan = Facts(crowd.users, 1.0, BOUNDS, grid=4, time=True).plan()
         found.append(crowd.collect(Collection(plan, np.random.default_rng(3).spawn(1)[0])))

@@ -9,7 +9,8 @@ import ldptrace as lt
 from ldptrace.core.reading import Reading
 from ldptrace.core.running import Running
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.engines.local import Files, Memory
+from ldptrace.engines.files import Files
+from ldptrace.engines.local import Memory
 from ldptrace.engines.opening import open_crowd
 from ldptrace.errors import InputError
 

@@ -19,13 +19,12 @@ import ldptrace as lt
 from evaluation_data import drifting_walks, good_and_bad, timed
 from ldptrace.core.outside import within
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.engines.local import Files
+from ldptrace.engines.files import open_batches
 from ldptrace.errors import DataWarning, InputError
 from ldptrace.evaluation import controls
 from ldptrace.evaluation.evaluator import evaluate, resilience
 from ldptrace.evaluation.metrics import METRICS
 from ldptrace.evaluation.scorecard import Scorecard
-from ldptrace.io.batches import open_batches
 from ldptrace.protocol.grid import Bounds, Grid
 from road_kit import lattice_roads
 
@@ -304,7 +303,7 @@ def test_files_are_evaluated_as_memory_is(
             batches = open_batches(path, memory=memory, always=True)
             assert batches is not None
             resources.callback(batches.close)
-            opened.append(Files(batches))
+            opened.append(batches)
         whole, card = (
             evaluate(*sets, bounds=bounds, roads=roads, seed=4, repeat=1, names=["one", "two"], tick=600.0)
             for sets in (held, opened)

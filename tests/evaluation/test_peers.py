@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from evaluation_data import drifting_walks
-from ldptrace.engines.local import Files
+from ldptrace.engines.files import Files
 from ldptrace.errors import InputError
 from ldptrace.evaluation.evaluator import central_peers, evaluate
 

@@ -11,11 +11,11 @@ import pytest
 from ldptrace.core.outside import Crossings
 from ldptrace.core.reading import Names, Reading
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.engines.files import open_batches
 from ldptrace.errors import DataWarning, FormatError, InputError, NothingUsable
 from ldptrace.io import account as accounts
 from ldptrace.io import read_with_account, write
 from ldptrace.io.account import Account, Owners, Parsed, each, in_memory, naming, of_table
-from ldptrace.io.batches import open_batches
 from ldptrace.io.files import trajectories_of
 from trajectory_kit import assert_same
 
@@ -71,7 +71,6 @@ def test_a_file_in_batches_says_the_same(tmp_path: Path, name: str) -> None:
     found = open_batches(path, always=True)
     assert found is not None
     assert sum(len(batch) for batch in found) == 4
-    assert found.account is not None
     assert found.account.owners.repeated == read_with_account(path)[1].owners.repeated == "taxi"
     assert "does it name users? (--user taxi)" in found.account.line()
     found.close()

@@ -10,9 +10,9 @@ import pytest
 
 from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.engines.files import open_batches
 from ldptrace.errors import InputError
 from ldptrace.io import read, read_with_account
-from ldptrace.io.batches import open_batches
 
 ROWS = [(k // 3, 13.3 + k / 100, 52.5, 1_700_000_000 + 60 * k) for k in range(12)]
 HEAD = "trip_id,lon,lat,time"

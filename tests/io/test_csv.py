@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.engines.files import open_batches
 from ldptrace.errors import FormatError
 from ldptrace.io import read, read_with_account
-from ldptrace.io.batches import open_batches
 
 
 def saved(folder: Path, text: str, name: str = "points.csv") -> Path:

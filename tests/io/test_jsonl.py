@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from ldptrace.core.reading import Reading
+from ldptrace.engines.files import open_batches
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io import read, read_with_account
-from ldptrace.io.batches import open_batches
 
 POINTS = [{"user": "a", "trip": k // 2, "x": k, "y": 9 - k, "t": 60 * k} for k in range(6)]
 TRIPS = [{"user": "a", "x": [0, 1], "y": [2, 3.5]}, {"user": "b", "x": [], "y": []}]
@@ -100,6 +100,5 @@ def test_blocks_are_the_file(tmp_path: Path, lines: list[Any], monkeypatch: pyte
     parts = list(batches)
     np.testing.assert_array_equal(np.concatenate([part.x for part in parts]), whole.x)
     assert sum(len(part) for part in parts) == len(whole) == batches.expected
-    assert batches.account is not None
     assert batches.account.doubts == account.doubts
     batches.close()

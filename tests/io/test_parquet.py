@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.engines.files import open_batches
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io import read, read_with_account, write
-from ldptrace.io.batches import open_batches
 from trajectory_kit import assert_same
 
 LINES = Trajectories.from_lists([[(13.4, 52.5), (13.5, 52.6)], [(8.6, 50.1)], []], crs="EPSG:4326")

@@ -12,9 +12,9 @@ import pytest
 
 from ldptrace.core.reading import Names, Reading
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.engines.files import open_batches
 from ldptrace.errors import InputError
 from ldptrace.io import read_with_account
-from ldptrace.io.batches import open_batches
 from ldptrace.io.sources import sources
 
 NUMBER = 50
@@ -65,7 +65,6 @@ def test_blocks_are_the_file(tmp_path: Path, kind: str, rows: str, monkeypatch: 
     np.testing.assert_array_equal(found.offsets, whole.offsets)
     assert (found.crs, found.user) == (whole.crs, whole.user)
     assert found.crs == ("EPSG:3857" if rows in ("lines", "points") else None)
-    assert batches.account is not None
     assert batches.account.crossings == account.crossings
     batches.close()
 

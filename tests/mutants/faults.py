@@ -468,7 +468,7 @@ _IO, _CORE, _STREAMS = "src/ldptrace/io", "src/ldptrace/core", "src/ldptrace/str
 NEIGHBOURS = "tests/test_neighbours.py"
 NEIGHBOUR_FAULTS = [
     Fault("neighbours: one missing time takes all times", f"{_IO}/clean.py", "    parsed = _usable(parsed, reading.min_points)", "    parsed = replace(parsed, trajectories=parsed.trajectories.with_all_times())\n    parsed = _usable(parsed, reading.min_points)", f"{NEIGHBOURS}::test_synthesize[lists]"),
-    Fault("neighbours: the first trajectory decides whether there are times", "src/ldptrace/engines/local.py", "= batches.timed, batches.provenance", "= bool(next(iter(batches)).t[0] > 0), batches.provenance", f"{NEIGHBOURS}::test_synthesize_in_batches[lists]"),
+    Fault("neighbours: the first trajectory decides whether there are times", "src/ldptrace/engines/files.py", "of_table(found[0].empty, reading).trajectories.t is not None", "bool(of_table(next(found[0].tables(1)), reading).trajectories.t[0] > 0)", f"{NEIGHBOURS}::test_synthesize_in_batches[lists]"),
     Fault("neighbours: one date moves all times of the day", f"{_CORE}/times.py", "return np.where(t >= FIRST_DATE, t + _offsets(t, timezone, local=False), t)", "return t + _offsets(t, timezone, local=False)", "tests/core/test_times.py"),
     Fault("neighbours: numbers decide the coordinate system", f"{_CORE}/layers.py", "shapes if public else None", "shapes", "tests/io/test_vector.py -k degrees"),
     Fault("neighbours: features without a line are omitted", f"{_IO}/geojson.py", "            lines.append([])\n            owners.append(number)\n", "", f"{NEIGHBOURS}::test_synthesize[geojson]"),
@@ -477,7 +477,7 @@ NEIGHBOUR_FAULTS = [
     Fault("neighbours: rows without a geometry are omitted", f"{_CORE}/positions.py", "shapes = shapes.in_every_row(0)", "shapes = shapes", f"{NEIGHBOURS}::test_synthesize[gpkg]"),
     Fault("neighbours: a line of JSON adds a column", f"{_IO}/jsonl.py", "if found.pop(True) < lines:", "if found.pop(True) < 0:", "tests/io/test_jsonl.py"),
     Fault("neighbours: one geometry decides what rows are", f"{_CORE}/positions.py", "if 0 < lines <= points:", "if 0 > lines:", "tests/core/test_positions.py"),
-    Fault("neighbours: rows that are trips lose their users in batches", f"{_IO}/batches.py", "own.user or found[0].user", "own.user", "tests/io/test_sources.py"),
+    Fault("neighbours: rows that are trips lose their users in batches", "src/ldptrace/engines/files.py", "own.user or found[0].user", "own.user", "tests/io/test_sources.py"),
     Fault("neighbours: trips that say they are incomplete are omitted", f"{_IO}/porto.py", "trips.keep_points(np.repeat(~missing, trips.sizes))", "trips.take(~missing)", "tests/io/test_porto.py"),
     Fault("neighbours: taxis without a fix are omitted", f"{_IO}/logs.py", "    if empty:\n", "    if False:\n", "tests/io/test_logs.py"),
     Fault("neighbours: users without a trip id are omitted", f"{_CORE}/tables.py", "    if columns.user is not None:\n        known = ", "    if False:\n        known = ", "tests/core/test_tables.py"),

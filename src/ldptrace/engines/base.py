@@ -26,7 +26,7 @@ from ldptrace.errors import InputError
 from ldptrace.io.account import Account
 from ldptrace.protocol.grid import Grid
 from ldptrace.simulation import Collection
-from ldptrace.simulation.unit import Unit
+from ldptrace.simulation.unit import Trips, Unit
 
 # Points of a block at most, unless a single trajectory has more: 48 MB with their times.
 POINTS = 1 << 21
@@ -231,3 +231,9 @@ class Crowd(ABC):
 # Draws trajectories block by block and writes them to one file or to a folder of files, with the labels that all
 # trajectories share (coordinate system, provenance, time zone), in a format if one is named.
 Writer = Callable[[Draw, Path, Mapping[str, Any], str | None], None]
+
+
+def tally_of(collection: Collection, blocks: Iterable[Trips]) -> Tally:
+    """Return the tally of the devices in blocks."""
+    found = map_ordered(lambda block: collection.of_trips(block[1], block[0]), enumerate(blocks), waiting=3)
+    return reduce(Tally.__add__, found, collection.nothing)

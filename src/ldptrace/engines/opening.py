@@ -11,9 +11,9 @@ from typing import Any
 from ldptrace.core.reading import Reading
 from ldptrace.core.running import Running
 from ldptrace.engines.base import Crowd, Writer
-from ldptrace.engines.local import Files, Memory, write_drawn
+from ldptrace.engines.files import Files, open_batches
+from ldptrace.engines.local import Memory, write_drawn
 from ldptrace.errors import InputError
-from ldptrace.io.batches import open_batches
 from ldptrace.io.files import read_with_account
 
 
@@ -42,12 +42,11 @@ def open_crowd(
 
 
 def open_files(path: Path, reading: Reading, resources: ExitStack, **how: Any) -> Files | None:
-    """Open tables batch by batch (`ldptrace.io.batches.open_batches`), until the resources are closed."""
+    """Open tables batch by batch (`ldptrace.engines.files.open_batches`), until the resources are closed."""
     found = open_batches(path, reading, **how)
-    if found is None:
-        return None
-    resources.callback(found.close)
-    return Files(found)
+    if found is not None:
+        resources.callback(found.close)
+    return found
 
 
 def open_on_cluster(

@@ -1,4 +1,4 @@
-"""Read tables of any size batch by batch, in bounded memory.
+"""Trajectories in files of any size, which are read batch by batch in bounded memory.
 
 Tables with one row per trajectory are read directly. Tables with one row per point are first assembled into trips on
 disk (`ldptrace.io.assembly`).
@@ -6,31 +6,40 @@ disk (`ldptrace.io.assembly`).
 
 from __future__ import annotations
 
+import os
+import pickle
 import tempfile
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial, reduce
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from ldptrace.core import ragged
+from ldptrace.core.arrays import Flags, Ints
 from ldptrace.core.parallel import CHUNK, map_ordered, threads
 from ldptrace.core.reading import Names, Reading
+from ldptrace.core.times import are_dates
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.words import total
+from ldptrace.curator.tally import Tally
+from ldptrace.engines.base import Aside, Crowd, Held, S, T, Work, in_blocks, tally_of
 from ldptrace.errors import NothingUsable
 from ldptrace.io import csv, parquet
 from ldptrace.io.account import Account, Parsed, naming, of_table
-from ldptrace.io.assembly import POINT, assemble, too_long
+from ldptrace.io.assembly import POINT, assemble, hashed, too_long
 from ldptrace.io.clean import cleaned_part
 from ldptrace.io.formats import STDIN, locate
 from ldptrace.io.sources import COLUMNS, TEXTS, Source, size, sources
 from ldptrace.protocol.grid import Bounds
+from ldptrace.simulation import Collection
+from ldptrace.simulation.unit import Trips, Unit, one_each, trip_counts, unit_of, with_counts
 
-T = TypeVar("T")
 # Bytes of points that are in memory at a time, by default.
 MEMORY = 1 << 29
 # Bytes of a batch at most, and batches that wait where few threads work: fresh memory takes longer to get than points
@@ -38,11 +47,14 @@ MEMORY = 1 << 29
 BATCH, WAITING = 1 << 23, 8
 # Trajectories that tell whether times have dates.
 FEW = 64
+# The number of users whom nobody names.
+UNNAMED = -1
 
 
-@dataclass
-class Batches:
-    """The cleaned trajectories of a file or folder, batch by batch. They can be read several times.
+@dataclass(eq=False)
+class Files(Crowd):
+    """The cleaned trajectories of a file or folder, which are read again in every pass. After a choice, each user has
+    one trajectory.
 
     `expected` is the number of trajectories, including those that will be omitted. After a pass, `account` says what
     was kept. `close` removes temporary files.
@@ -60,12 +72,17 @@ class Batches:
     aside: ExitStack = field(default_factory=ExitStack)
     # Whether the files say that no trajectory leaves the bounds.
     inside: bool = False
+    # Whether there is a column of times, by the columns and their types alone.
+    timed: bool = False
     # What the files say of all their trajectories: the zone of their clocks, and what was promised about them.
     timezone: str | None = None
     provenance: Mapping[str, Any] | None = None
-    account: Account | None = None
     # What was found while points were assembled into trips.
     assembled: Account = field(default_factory=Account)
+    # Who of each batch was chosen, and how many trips the user of each trajectory has.
+    _chosen: list[Flags] | None = None
+    _counts: list[Ints] | None = None
+    _passed: Account | None = None
 
     @property
     def share(self) -> int:
@@ -80,14 +97,14 @@ class Batches:
         """Yield the cleaned trajectories of each batch, which may be none."""
         return self.map(lambda batch, _: batch)
 
-    def map(self, work: Callable[[Trajectories, int], T]) -> Iterator[T]:
+    def map(self, work: Callable[[Trajectories, int], S]) -> Iterator[S]:
         """Yield the result of `work` for each batch and its number, in order. Threads clean the batches and do the
         work.
 
         A batch has the same number in every pass.
         """
 
-        def made(numbered: tuple[int, tuple[Path, pa.Table]]) -> tuple[Account, T]:
+        def made(numbered: tuple[int, tuple[Path, pa.Table]]) -> tuple[Account, S]:
             number, table = numbered
             found = self._cleaned(*table)
             account = Account.of(str(self.source), self.format, found)
@@ -95,18 +112,18 @@ class Batches:
 
         whole = replace(self.assembled, source=str(self.source), format=self.format)
         waiting = max(2 * threads(), min(WAITING, self.memory // (4 * self.share)))
-        for account, result in map_ordered(made, enumerate(self._tables(CHUNK, self.share)), waiting):
+        for account, result in map_ordered(made, enumerate(self._tables(CHUNK)), waiting):
             whole = whole + account
             yield result
         if whole.nothing_left:
             self._refuse()
-        self.account = whole
+        self._passed = whole
 
     def _refuse(self) -> None:
         """Raise the error that no trajectory can be used, with the reason for as many trajectories as fit into
         memory."""
         tables: list[pa.Table] = []
-        for _, table in self._tables(CHUNK, self.share):
+        for _, table in self._tables(CHUNK):
             if sum(part.nbytes for part in tables) + table.nbytes > self.memory:
                 break
             tables.append(table)
@@ -115,24 +132,19 @@ class Batches:
             self._cleaned(self.files[0].path, whole, whole=True)
         raise NothingUsable(f"{self.source}: there are no trajectories in it")
 
-    @cached_property
-    def timed(self) -> bool:
-        """Whether there is a column of times, by the columns and their types alone."""
-        return of_table(self.files[0].empty, self.reading).trajectories.t is not None
-
     def first(self) -> Trajectories:
         """Return the first trajectory that has points and a time."""
-        found = (self._cleaned(*table).trajectories for table in self._tables(FEW, self.share))
+        found = (self._cleaned(*table).trajectories for table in self._tables(FEW))
         for batch in found:
             if batch.t is not None and len(known := np.flatnonzero(np.isfinite(batch.t))):
                 return batch.take([np.searchsorted(batch.offsets, known[0], side="right") - 1])
         return Trajectories.concat([])
 
-    def _tables(self, rows: int, most: int) -> Iterator[tuple[Path, pa.Table]]:
+    def _tables(self, rows: int) -> Iterator[tuple[Path, pa.Table]]:
         """Yield tables with one row per trajectory, each with its file."""
         for source in self.files:
             with naming(source.path):
-                for table in source.tables(rows, most):
+                for table in source.tables(rows, self.share):
                     yield source.path, table
 
     def _cleaned(self, path: Path, table: pa.Table, *, whole: bool = False) -> Parsed:
@@ -144,6 +156,123 @@ class Batches:
         with naming(self.source):
             return cleaned_part(parsed, self.reading, self.crs, self.timezone, self.user, whole=whole)
 
+    @property
+    def users(self) -> int:
+        if self._chosen is not None:
+            return sum(int(np.count_nonzero(chosen)) for chosen in self._chosen)
+        return self.read
+
+    @cached_property
+    def dated(self) -> bool:
+        # One trajectory with times shows it.
+        return are_dates(self.first().t)
+
+    @property
+    def read(self) -> int:
+        return self.expected if self._passed is None else self._passed.trajectories
+
+    @property
+    def account(self) -> Account:
+        return self._passed or Account(str(self.source), self.format)
+
+    def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
+        whose = unit_of(unit, self.user)
+        # How many there are says how fine a grid can be, and of a trip that was cut one piece is drawn.
+        if whose.name == "user" or not self.inside:
+            self._choose_one_each(whose.name == "user", rng)
+        return whose
+
+    def _choose_one_each(self, by_user: bool, rng: np.random.Generator) -> None:
+        """Draw one trajectory of each user or of each trip at random. Later passes read only these trajectories."""
+        found, users, trips = zip(*self.map(partial(_whose, by_user)), strict=True)
+        sizes, filled = [len(batch) for batch in found], np.concatenate(found)
+        whole = ragged.joined_pieces(sizes, trips)
+        everyone = _numbered(users, whole) if by_user else None
+        chosen = one_each(everyone, whole, rng, filled)
+        if chosen is not None:
+            taken = np.zeros(sum(sizes), dtype=np.bool_)
+            taken[chosen] = True
+            self._chosen = np.split(taken, np.cumsum(sizes)[:-1])
+        if everyone is not None:
+            self._counts = np.split(trip_counts(everyone, whole, filled), np.cumsum(sizes)[:-1])
+
+    def _each(self, work: Callable[[Trajectories], S]) -> Iterator[S]:
+        """Yield the results of `work` on the batches of chosen trajectories, in order."""
+        chosen, counts = self._chosen, self._counts
+
+        def of_batch(batch: Trajectories, number: int) -> S:
+            batch = replace(batch, extra=None, user=None, trips=None)
+            if counts is not None:
+                batch = with_counts(batch, counts[number])
+            return work(batch if chosen is None else batch.take(chosen[number]))
+
+        return self.map(of_batch)
+
+    def blocks(self) -> Iterator[tuple[Trajectories, int]]:
+        """Yield blocks of trajectories and their numbers."""
+        return ((block, number) for number, block in enumerate(in_blocks(self._each(lambda batch: batch))))
+
+    def add_up(self, work: Work[T], nothing: T) -> T:
+        found = map_ordered(lambda block: work(*block), self.blocks(), waiting=3)
+        return reduce(lambda a, b: a + b, found, nothing)
+
+    def collect(self, collection: Collection) -> Tally:
+        # Points are left behind batch by batch, before there is a block of what is known of them.
+        grid = collection.plan.grid
+        return tally_of(collection, in_blocks(self._each(lambda batch: Trips.of(batch, grid))))
+
+    def put_aside(self, work: Callable[[Trajectories, int], tuple[S, T]], nothing: T) -> tuple[Aside[S], T]:
+        aside = OnDisk[S]()
+        for item, found in map_ordered(lambda block: work(*block), self.blocks(), waiting=3):
+            aside.append(item)
+            nothing = nothing + found
+        return Held(aside), nothing
+
+
+def _whose(by_user: bool, batch: Trajectories, _: int) -> tuple[Flags, Ints, Ints | None]:
+    """Return which trajectories of a batch have points, the number of each user, and the trips they are pieces of.
+
+    Equal users have equal numbers. A trajectory without a named user has the number `UNNAMED`.
+    """
+    if not by_user or batch.extra is None or batch.user is None:
+        return batch.sizes > 0, np.empty(0, dtype=np.int64), batch.trips
+    column = batch.extra[batch.user]
+    numbers = hashed(column)
+    if column.null_count:
+        numbers[column.is_null().to_numpy()] = UNNAMED
+    return batch.sizes > 0, numbers, batch.trips
+
+
+def _numbered(users: Sequence[Ints], trips: Ints | None) -> Ints:
+    """Return the numbers of users. A trip without a named user gets a user of its own."""
+    joined = np.concatenate(users)
+    unnamed = joined == UNNAMED
+    joined[unnamed] = -1 - (np.arange(len(joined)) if trips is None else trips)[unnamed]
+    return joined
+
+
+class OnDisk(Sequence[S]):
+    """Results that are stored in an unnamed temporary file, which disappears when the process ends."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(prefix="ldptrace-")  # noqa: SIM115
+        weakref.finalize(self, self._file.close)
+        self._ends = [0]
+
+    def append(self, item: S) -> None:
+        """Store one more result."""
+        data = pickle.dumps(item, protocol=5)
+        self._file.write(data)
+        self._ends.append(self._ends[-1] + len(data))
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def __getitem__(self, number: Any) -> Any:
+        self._file.flush()
+        start, stop = self._ends[number : number + 2]
+        return pickle.loads(os.pread(self._file.fileno(), stop - start, start))
+
 
 def open_batches(
     path: Path,
@@ -152,7 +281,7 @@ def open_batches(
     memory: int = MEMORY,
     always: bool = False,
     trips: bool = False,
-) -> Batches | None:
+) -> Files | None:
     """Open the tables at `path` in batches. Returns None if they fit into memory or are not tables.
 
     With `always`, tables that fit into memory are opened too. With `trips`, tables with one row per trajectory are
@@ -186,7 +315,7 @@ def open_batches(
             crs, user = crs or made.crs, reading.names.user or made.user
             found, assembled = made.files, made.account + assembled
             reading = replace(reading, names=Names())
-        return Batches(
+        return Files(
             path,
             kind.name,
             sum(source.rows for source in found),
@@ -196,6 +325,7 @@ def open_batches(
             memory,
             reading,
             aside.pop_all(),
+            timed=bool(found) and of_table(found[0].empty, reading).trajectories.t is not None,
             inside=_inside(parquet.extent(files, own) if columnar and own.lists else None, reading),
             timezone=reading.timezone or own.timezone,
             provenance=parquet.promise(files) if columnar else None,
