@@ -31,7 +31,7 @@ from ldptrace.curator.facts import Facts
 from ldptrace.server import campaigns
 from ldptrace.server.fleet import Faults, Fleet, Playing, city_trips
 from ldptrace.server.registry import find
-from ldptrace.server.standing_fleet import Rhythm, StandingOutcome, run_standing_fleet
+from ldptrace.server.standing_fleet import StandingOutcome, run_standing_fleet
 from ldptrace.server.storage import Database, open_database
 from ldptrace.server.tallies import counts_of
 from ldptrace.server.terms import Terms
@@ -203,8 +203,9 @@ def run(
         sizes: list[float] = []
         bad = threading.Thread(target=trouble, args=(server, options.week_seconds, crashing, sizes))
         bad.start()
-        playing, rhythm = Playing(concurrency=32), Rhythm(clock, options.weeks, 1)
-        outcome = asyncio.run(run_standing_fleet(fleet, city_trips(2_000, 1), options.users, rhythm, playing))
+        playing, trips = Playing(concurrency=32), city_trips(2_000, 1)
+        running = run_standing_fleet(fleet, trips, options.users, options.weeks, clock, 1, playing)
+        outcome = asyncio.run(running)
         bad.join()
         print(
             f"{outcome.acknowledged:,} of {outcome.due:,} answers acknowledged in {outcome.seconds:.0f} s, "

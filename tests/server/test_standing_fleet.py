@@ -14,7 +14,7 @@ from ldptrace.curator.facts import Facts
 from ldptrace.errors import InputError
 from ldptrace.server import tallies
 from ldptrace.server.fleet import Faults, Fleet, city_trips
-from ldptrace.server.standing_fleet import Rhythm, run_standing_fleet
+from ldptrace.server.standing_fleet import run_standing_fleet
 from ldptrace.server.storage import open_database
 from ldptrace.web.clock import TrialClock
 from server_kit import SINGLE, opened, running
@@ -43,7 +43,7 @@ def test_three_weeks_with_a_server_that_is_killed(tmp_path: Path) -> None:
 
         trouble = threading.Thread(target=kill)
         trouble.start()
-        outcome = asyncio.run(run_standing_fleet(fleet, city_trips(100, 1), 200, Rhythm(clock, 3, 1)))
+        outcome = asyncio.run(run_standing_fleet(fleet, city_trips(100, 1), 200, 3, clock, 1))
         trouble.join()
     with database.reading() as session:
         counted = {entry.window: entry.reports for entry in tallies.counts_of(session, "trips")}
@@ -62,5 +62,5 @@ def test_a_campaign_that_is_not_standing(tmp_path: Path) -> None:
     with running("--data", str(tmp_path)) as server:
         fleet = Fleet(server.url, "trips", Faults(), 1, 5.0)
         with pytest.raises(InputError, match="not standing"):
-            asyncio.run(run_standing_fleet(fleet, city_trips(3, 1), 1, Rhythm(time.time, 1)))
+            asyncio.run(run_standing_fleet(fleet, city_trips(3, 1), 1, 1, time.time))
     database.close_all()

@@ -72,7 +72,7 @@ def fleet(
     import asyncio
 
     from ldptrace.server.fleet import Faults, Fleet, Outcome, Playing, city_trips, run_fleet
-    from ldptrace.server.standing_fleet import Rhythm, StandingOutcome, run_standing_fleet
+    from ldptrace.server.standing_fleet import StandingOutcome, run_standing_fleet
 
     devices = Fleet(url, campaign, Faults(duplicates, drops, garbage), seed, patience, note)
     sheets = None
@@ -88,8 +88,8 @@ def fleet(
         if windows is None:
             outcome = asyncio.run(run_fleet(devices, trips, users, playing))
         else:
-            rhythm = Rhythm(clock_of(trial_clock), windows, seed)
-            outcome = asyncio.run(run_standing_fleet(devices, trips, users, rhythm, playing))
+            clock = clock_of(trial_clock)
+            outcome = asyncio.run(run_standing_fleet(devices, trips, users, windows, clock, seed, playing))
     events = ", ".join(f"{count:,} {event}" for event, count in sorted(outcome.events.items()))
     note(
         f"{outcome.acknowledged:,} of {outcome.devices:,} {'answers' if windows else 'devices'} acknowledged in "

@@ -1,14 +1,14 @@
-"""Named stages of a long computation: how long each took, and a callback when one begins."""
+"""Named stages of a long computation, and how long each took."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 
 class Stages:
-    """Measures the time of each stage, and calls a listener when a stage begins.
+    """Measures the time of each stage.
 
     >>> stages = Stages()
     >>> with stages("fit"):
@@ -17,8 +17,7 @@ class Stages:
     ['fit']
     """
 
-    def __init__(self, listener: Callable[[str], None] | None = None) -> None:
-        self.listener = listener
+    def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
 
     def tell(self, share: float) -> None:
@@ -26,8 +25,6 @@ class Stages:
 
     @contextmanager
     def __call__(self, name: str) -> Iterator[None]:
-        if self.listener is not None:
-            self.listener(name)
         begin = time.perf_counter()
         try:
             yield

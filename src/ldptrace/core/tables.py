@@ -65,20 +65,8 @@ class RaggedTable:
 Clock = Callable[..., Times]
 
 
-@dataclass(frozen=True)
-class _Points:
-    """Positions and times of points, in the order of the table."""
-
-    x: Floats
-    y: Floats
-    t: Floats | None
-    crs: str | None
-
-    def take(self, which: Ints | Flags | None) -> _Points:
-        if which is None:
-            return self
-        t = None if self.t is None else self.t[which]
-        return _Points(self.x[which], self.y[which], t, self.crs)
+# x, y and, where they are known, t of points.
+_Points = tuple[Floats, Floats, Floats | None]
 
 
 def read_table(
@@ -173,7 +161,7 @@ def _of_lists(table: pa.Table, columns: Columns, clock: Clock, notes: list[str])
     t = _since_start(times.seconds, table, clock, ragged.owners(offsets))
     used = {columns.x, columns.y, columns.id, ROW, *((columns.t, START) if t is not None else ())}
     rest = {name: table[name] for name in table.column_names if name not in used}
-    made = _named(table, columns, _Points(x, y, t, columns.crs), offsets, None, rest, notes)
+    made = _named(table, columns, (x, y, t), offsets, None, rest, notes)
     trips = ragged.pieces(numbers_of(table[ROW])) if ROW in table.column_names else None
     return replace(made, unzoned=times.unzoned, trips=trips)
 
@@ -190,17 +178,13 @@ def _of_points(
         date = None if columns.date is None else table[columns.date]
         times = _times(columns.t, table[columns.t], date, clock, notes)
     t = times.seconds if columns.t == START else _since_start(times.seconds, table, clock)
-    found = _Points(x, y, t, columns.crs)
     rank = numbers(table[columns.order], columns.order, *where) if t is None and columns.order else t
     missing = 0
     if columns.id is not None and table[columns.id].null_count:
         known = named(table, columns)
         missing = int(np.count_nonzero(~known))
-        table, found, rank = (
-            table.filter(pa.array(known)),
-            found.take(known),
-            None if rank is None else rank[known],
-        )
+        table, rank = table.filter(pa.array(known)), None if rank is None else rank[known]
+        x, y, t = x[known], y[known], None if t is None else t[known]
     keys = dict.fromkeys(name for name in (columns.user, columns.id) if name is not None)
     order, offsets = _grouped(_trip_codes([table[name] for name in keys], table.num_rows))
     sorting = None if rank is None else _ordered(rank if order is None else rank[order], offsets)
@@ -208,9 +192,11 @@ def _of_points(
         notes.append(f"points sorted by {'time' if t is not None else columns.order}")
         order = sorting if order is None else order[sorting]
     heads = offsets[:-1] if order is None else order[offsets[:-1]]
+    if order is not None:
+        x, y, t = x[order], y[order], None if t is None else t[order]
     used = columns.used | ({START} if t is not None else set())
     rest = _constant(table, used, heads, order, offsets, notes)
-    made = _named(table, columns, found.take(order), offsets, heads, rest, notes)
+    made = _named(table, columns, (x, y, t), offsets, heads, rest, notes)
     return replace(made, without_id=missing, unzoned=times.unzoned)
 
 
@@ -251,7 +237,7 @@ def _since_start(t: Floats | None, table: pa.Table, clock: Clock, rows: Ints | N
 def _named(
     table: pa.Table,
     columns: Columns,
-    found: _Points,
+    points: _Points,
     offsets: Ints,
     heads: Ints | None,
     rest: dict[str, pa.ChunkedArray],
@@ -278,13 +264,14 @@ def _named(
     extra |= {name: column for name, column in rest.items() if name not in extra}
     if columns.user is not None and columns.user not in extra:
         extra[columns.user] = of_trips(columns.user)
+    x, y, t = points
     return RaggedTable(
-        found.x,
-        found.y,
+        x,
+        y,
         offsets,
-        found.t,
+        t,
         ids,
-        found.crs,
+        columns.crs,
         pa.table(extra) if extra else None,
         columns.user,
         tuple(notes),

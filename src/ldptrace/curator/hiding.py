@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -74,11 +75,7 @@ class Hiding:
                 f"a lifetime holds at least one answer of central epsilon {decimal_text(self.central)}, got "
                 f"{decimal_text(lifetime)}"
             )
-        good, bad = 1, most + 1
-        while bad - good > 1:
-            middle = (good + bad) // 2
-            good, bad = (middle, bad) if self.lifetime(middle) <= lifetime else (good, middle)
-        return good
+        return bisect_right(range(1, most + 1), lifetime, key=self.lifetime)
 
     def lifetime(self, answers: int) -> Fraction:
         """Return the central epsilon of this many answers of one device together."""

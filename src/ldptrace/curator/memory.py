@@ -15,8 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from ldptrace.curator.broad import Answers
-from ldptrace.curator.changes import Change, Watch
+from ldptrace.curator.changes import Answers, Change, Watch
 from ldptrace.curator.estimates import Estimates
 from ldptrace.curator.tally import Sums, Tally
 from ldptrace.errors import InputError

@@ -14,7 +14,7 @@ from ldptrace.curator.estimates import Estimate, Estimates
 from ldptrace.errors import InputError
 from ldptrace.protocol.questions.trips import CLASSES, Trips
 
-# Trips of those in the open class, on average, unless somebody knows better.
+# Trips of those in the open class, on average.
 OPEN = 7.0
 # Standard errors of an interval: nineteen in twenty hold the truth.
 WIDE = 1.96
@@ -25,17 +25,16 @@ PEOPLE = "One trip of each person was drawn, so that shares are of people who ha
 class TripsPerPerson:
     """Mean number of trips of the people who were asked, in the time that they were asked about.
 
-    >>> found = TripsPerPerson(1.5, 0.1, 0.25, 7.0)
+    >>> found = TripsPerPerson(1.5, 0.1, 0.25)
     >>> found.interval, found.in_population(1000)
     ((1.304, 1.696), (1500.0, 1304.0, 1696.0))
     """
 
     value: float
     std_error: float
-    # Share of people without a trip, the assumed mean of the open class, and the fewest trips per person that are
-    # possible: everybody else had at least one.
+    # Share of people without a trip, and the fewest trips per person that are possible: everybody else had at least
+    # one.
     none: float
-    open_mean: float = OPEN
     least: float = 0.0
 
     @property
@@ -48,7 +47,7 @@ class TripsPerPerson:
     def assumption(self) -> str:
         """The assumption about the classes "4 to 5" and "6 or more", in words."""
         return (
-            f"assumed: {CLASSES[-1]} or more trips are {self.open_mean:g} on average, "
+            f"assumed: {CLASSES[-1]} or more trips are {OPEN:g} on average, "
             f"{CLASSES[-2]} to {CLASSES[-1] - 1} are {_middle():g}"
         )
 
@@ -74,24 +73,19 @@ class TripsPerPerson:
 
 
 def trips_per_person(
-    estimates: Estimates, open_mean: float = OPEN, without: tuple[float, float] | None = None
+    estimates: Estimates, without: tuple[float, float] | None = None
 ) -> TripsPerPerson | None:
-    """Estimate the mean number of trips, or return None if nobody was asked. `open_mean` is the assumed mean of the
-    class "6 or more". `without` is the share of people without a trip with its standard error, as the answers to the
-    other questions tell it: then the result agrees with it.
+    """Estimate the mean number of trips, or return None if nobody was asked. `without` is the share of people without a
+    trip with its standard error, as the answers to the other questions tell it: then the result agrees with it.
     """
     found = estimates.get("trips")
     if found is None or found.users == 0:
         return None
-    if not (math.isfinite(open_mean) and open_mean >= CLASSES[-1]):
-        raise InputError(
-            f"the open class begins at {CLASSES[-1]} trips, its mean is at least that, got {open_mean!r}"
-        )
-    numbers = np.array([*map(float, CLASSES[:-2]), _middle(), open_mean])
+    numbers = np.array([*map(float, CLASSES[:-2]), _middle(), OPEN])
     value, total = float(numbers @ found.frequencies), float(found.frequencies.sum())
     error = _error(found, numbers)
     if without is None:
-        return TripsPerPerson(value, error, 1 - total, open_mean)
+        return TripsPerPerson(value, error, 1 - total)
     # The classes add up to the share of people with a trip. Both are known with an error, and the difference is
     # divided between them by their variances, as in a Kalman filter. The error of the result stays as it was, which is
     # rather too large.
@@ -101,7 +95,7 @@ def trips_per_person(
     apart = (1 - share) - total
     none = min(max(1 - total - part * len(numbers) * apart, 0.0), 1.0)
     value = max(value + part * apart * float(numbers.sum()), 1 - none)
-    return TripsPerPerson(value, error, none, open_mean, max(1 - none - WIDE * share_error, 0.0))
+    return TripsPerPerson(value, error, none, max(1 - none - WIDE * share_error, 0.0))
 
 
 def _middle() -> float:

@@ -46,28 +46,22 @@ class StandingOutcome(Outcome):
     missed: int = 0
 
 
-@dataclass(frozen=True)
-class Rhythm:
-    """The clock of a standing fleet, and the number of windows that each device answers."""
-
-    clock: Callable[[], float]
-    windows: int
-    seed: int | None = None
-
-
 async def run_standing_fleet(
     fleet: Fleet,
     trips: Callable[[Plan], Trajectories],
     users: int,
-    rhythm: Rhythm,
+    windows: int,
+    clock: Callable[[], float],
+    seed: int | None = None,
     playing: Playing | None = None,
 ) -> StandingOutcome:
-    """Play `users` devices for some windows; `trips` is the pool that their trips are drawn from."""
+    """Play `users` devices, each of which answers this many windows; `trips` is the pool that their trips are drawn
+    from."""
     plan = await fleet.plan()
     if plan.standing is None:
         raise InputError("the campaign is not standing: omit --windows")
-    crowd = _Crowd(plan, plan.standing, some_trips(trips, plan), users, rhythm)
-    due = users * min(rhythm.windows, plan.standing.answers(plan.epsilon))
+    crowd = _Crowd(plan, plan.standing, some_trips(trips, plan), users, windows, clock, seed)
+    due = users * min(windows, plan.standing.answers(plan.epsilon))
     outcome, started = StandingOutcome(0, due=due), time.monotonic()
     playing = playing or Playing()
 
@@ -95,25 +89,32 @@ class _Crowd:
     """The devices with their ledgers, and when each device is due."""
 
     def __init__(
-        self, plan: Plan, standing: Standing, trips: Trajectories, users: int, rhythm: Rhythm
+        self,
+        plan: Plan,
+        standing: Standing,
+        trips: Trajectories,
+        users: int,
+        windows: int,
+        clock: Callable[[], float],
+        seed: int | None,
     ) -> None:
         self._plan = plan
         self._standing = standing
         self._trips = trips
-        self._rhythm = rhythm
-        self._seed = random.Random(rhythm.seed).getrandbits(32)
+        self._clock = clock
+        self._seed = random.Random(seed).getrandbits(32)
         self._reporters = []
         # Windows of each device that it has answered or missed, up to which one; and the last one that it plays.
         self._behind: list[int] = []
         self._last: list[int] = []
         self.missed = 0
-        now = rhythm.clock()
+        now = clock()
         self._due: list[tuple[float, int]] = []
         for number in range(users):
             self._reporters.append(Reporter(plan, Ledger(MemoryFile(), standing.lifetime)))
             row = self._reporters[number].accept(now)
             self._behind.append(row.window)
-            self._last.append(row.window + rhythm.windows)
+            self._last.append(row.window + windows)
             self._due.append((self._when(number, row.window + 1, row.phase), number))
         heapq.heapify(self._due)
 
@@ -125,7 +126,7 @@ class _Crowd:
         """Return the next device whose answer is due, as soon as it is; None when nobody waits for one."""
         while self._due:
             due, number = self._due[0]
-            if due <= self._rhythm.clock():
+            if due <= self._clock():
                 heapq.heappop(self._due)
                 return number
             await asyncio.sleep(LOOK)
@@ -133,7 +134,7 @@ class _Crowd:
 
     def answer(self, number: int, outcome: Outcome) -> bytes | None:
         """Return the report of a device that is due, or None if it gives no more answers."""
-        reporter, now = self._reporters[number], self._rhythm.clock()
+        reporter, now = self._reporters[number], self._clock()
         try:
             report = reporter.report(self._recordings(number, now), now=now)
         except PlanRefused as refused:
