@@ -14,7 +14,7 @@ import pytest
 from forged_kit import SECRET, forged
 from ldptrace.errors import InputError
 from ldptrace.server import fence
-from ldptrace.server.fence import RATIO, UNPACKED, Limits
+from ldptrace.server.fence import RATIO, UNPACKED
 from server_kit import SINGLE, Client, opened, streets
 
 
@@ -68,7 +68,7 @@ def test_a_road_file_never_opens_the_database(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_memory_and_time_are_limited(tmp_path: Path) -> None:
     town = files(streets(tmp_path / "town"))
-    for limits in (Limits(48 << 20, 60), Limits(1 << 30, 0)):
+    for limits in ((48 << 20, 60), (1 << 30, 0)):
         with pytest.raises(InputError, match="the files cannot be read with"):
             fence.network(town, limits)
 

@@ -120,15 +120,11 @@ def _expected(session: Session, label: Label, now: float, *, lock: bool) -> tupl
         return found.plan, ""
     if campaign.state not in ("open", "closed"):
         raise wrong_state(f"campaign {label.campaign} is {campaign.state}")
-    _check_time(found, label.window, now)
-    [(secret,)] = session.rows("SELECT secret FROM keys WHERE campaign = ?", label.campaign)
-    return found.plan, secret
-
-
-def _check_time(plan: CountedPlan, window: int | None, now: float) -> None:
-    first, last = plan.batch_taken(window)
+    first, last = found.batch_taken(label.window)
     if not first <= now < last:
         raise Refused(Problem.WRONG_WINDOW, "the window has not closed, or it closed too long ago")
+    [(secret,)] = session.rows("SELECT secret FROM keys WHERE campaign = ?", label.campaign)
+    return found.plan, secret
 
 
 def _known(session: Session, label: Label, digest: str) -> dict[str, Any] | None:

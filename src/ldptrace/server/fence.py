@@ -16,7 +16,6 @@ import sys
 import tempfile
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,21 +36,13 @@ _KEPT = ("PATH", "PYTHONPATH", "PYTHONHOME", "HOME", "LANG", "LC_ALL", "NUMBA_CA
 _TURN = threading.Lock()
 
 
-@dataclass(frozen=True)
-class Limits:
-    """The memory of the process in bytes, and its seconds, which grow with the size of the files.
+def limits_of(size: int) -> tuple[int, int]:
+    """Return the memory of the process in bytes, and its seconds, which grow with the size of the files.
 
-    >>> Limits.of(0), Limits.of(1 << 40)
-    (Limits(memory=1073741824, seconds=60), Limits(memory=8589934592, seconds=1800))
+    >>> limits_of(0), limits_of(1 << 40)
+    ((1073741824, 60), (8589934592, 1800))
     """
-
-    memory: int
-    seconds: int
-
-    @staticmethod
-    def of(size: int) -> Limits:
-        """Return the limits for files of this size."""
-        return Limits(min((1 << 30) + 24 * size, 8 << 30), min(60 + (10 * size >> 20), 1800))
+    return min((1 << 30) + 24 * size, 8 << 30), min(60 + (10 * size >> 20), 1800)
 
 
 def drawing(plan: Plan, files: Mapping[str, bytes]) -> bytes:
@@ -62,7 +53,7 @@ def drawing(plan: Plan, files: Mapping[str, bytes]) -> bytes:
         return (Path(folder) / _STREETS).read_bytes()
 
 
-def network(files: Mapping[str, bytes], limits: Limits | None = None) -> RoadNetwork:
+def network(files: Mapping[str, bytes], limits: tuple[int, int] | None = None) -> RoadNetwork:
     """Return the road network in these files."""
     from ldptrace.roads.stored import stored_roads
 
@@ -71,18 +62,18 @@ def network(files: Mapping[str, bytes], limits: Limits | None = None) -> RoadNet
         return stored_roads(Path(folder) / _ROADS)
 
 
-def _run(folder: Path, files: Mapping[str, bytes], limits: Limits | None = None) -> None:
+def _run(folder: Path, files: Mapping[str, bytes], limits: tuple[int, int] | None = None) -> None:
     """Run the process in its folder, and raise its error."""
     (folder / _FILES).mkdir()
     for name, data in files.items():
         (folder / _FILES / name).write_bytes(data)
-    bounds = limits or Limits.of(sum(map(len, files.values())))
+    memory, seconds = limits or limits_of(sum(map(len, files.values())))
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     if "PYTHONPATH" in kept:
         # The process works in another folder.
         kept["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, kept["PYTHONPATH"].split(os.pathsep)))
     one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_NUM_THREADS"), "1")
-    command = [sys.executable, "-m", "ldptrace.server.fence", str(bounds.memory), str(bounds.seconds)]
+    command = [sys.executable, "-m", "ldptrace.server.fence", str(memory), str(seconds)]
     with _TURN:
         try:
             status = subprocess.run(
@@ -98,7 +89,7 @@ def _run(folder: Path, files: Mapping[str, bytes], limits: Limits | None = None)
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                timeout=2 * bounds.seconds,
+                timeout=2 * seconds,
                 check=False,
             ).returncode
         except subprocess.TimeoutExpired:
@@ -107,8 +98,7 @@ def _run(folder: Path, files: Mapping[str, bytes], limits: Limits | None = None)
         said = folder / _ERROR
         text = said.read_text(encoding="utf-8") if said.is_file() else ""
         raise InputError(
-            text
-            or f"the files cannot be read with {bounds.memory >> 20:,} MiB of memory in {bounds.seconds:,} s"
+            text or f"the files cannot be read with {memory >> 20:,} MiB of memory in {seconds:,} s"
         )
 
 
