@@ -102,19 +102,6 @@ class TurnGraph:
         first = ragged.offsets_of(sizes)
         return TurnGraph(self.cost, self.length, first, before[order], self.bend[order], self.streets)
 
-    def way(self, start: int, end: int) -> list[int]:
-        """Return the cheapest route from one edge to another, including both; empty if there is none.
-
-        >>> corner = RoadNetwork.of([0, 100, 100], [0, 0, 50], source=[0, 1], target=[1, 2])
-        >>> TurnGraph.of(corner).way(0, 1), TurnGraph.of(corner).way(1, 0)
-        ([0, 1], [])
-        """
-        tree = Tree(self.edges)
-        if end not in tree.grow(self, self.cost, start):
-            return []
-        edges, _ = tree.ways(np.array([end], dtype=np.int32))
-        return [int(edge) for edge in edges]
-
 
 class Tree:
     """Memory for trees of cheapest routes, one after the other.
