@@ -36,7 +36,7 @@ from ldptrace.server.storage import Database, open_database
 from ldptrace.server.tallies import counts_of
 from ldptrace.server.terms import Terms
 from ldptrace.server.views import releases_of
-from ldptrace.web.clock import TrialClock
+from ldptrace.web.clock import trial_clock
 
 WEEK = 7 * 86_400
 NAME = "weeks"
@@ -196,7 +196,7 @@ def run(
     campaigns.create(database, NAME, plan, Terms(min_reports=options.users // 20), actor="benchmark")
     campaigns.open_round(database, NAME, actor="benchmark")
     text = f"2027-03-01,{WEEK / options.week_seconds},{time.time()}"
-    clock = TrialClock.of(text)
+    clock = trial_clock(text)
     server = Server([*arguments, "--trial-clock", text], free_port())
     try:
         fleet = Fleet(server.url, NAME, Faults(0.01, 0.01, 0.01), 1, 120.0)

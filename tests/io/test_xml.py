@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from ldptrace.errors import FormatError
-from ldptrace.io.xml import Document
+from ldptrace.io.xml import Tracks
 
 
-class Elements(Document):
+class Elements(Tracks):
     root = "doc"
     known = ("more",)
 

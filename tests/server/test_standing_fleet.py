@@ -16,7 +16,7 @@ from ldptrace.server import tallies
 from ldptrace.server.fleet import Faults, Fleet, city_trips
 from ldptrace.server.standing_fleet import run_standing_fleet
 from ldptrace.server.storage import open_database
-from ldptrace.web.clock import TrialClock
+from ldptrace.web.clock import trial_clock
 from server_kit import SINGLE, opened, running
 
 pytestmark = pytest.mark.slow
@@ -32,7 +32,7 @@ def test_three_weeks_with_a_server_that_is_killed(tmp_path: Path) -> None:
     )
     assert "trips" in [ask.question.name for ask in plan.rounds[0].asks]
     text = f"2027-03-01,{WEEK / 6},{time.time()}"
-    clock = TrialClock.of(text)
+    clock = trial_clock(text)
     with running("--data", str(tmp_path), "--trial-clock", text) as server:
         fleet = Fleet(server.url, "trips", Faults(duplicates=0.1, drops=0.1, garbage=0.1), 1, 60.0)
 

@@ -16,7 +16,7 @@ from ldptrace.server import tallies
 from ldptrace.server.storage import open_database
 from ldptrace.server.tokens import create_token
 from ldptrace.shuffler.store import KNOWN, SENT, Store
-from ldptrace.web.clock import TrialClock
+from ldptrace.web.clock import trial_clock
 from server_kit import Server, running
 from shuffler_kit import KEY, opened_shuffled
 
@@ -28,7 +28,7 @@ USERS, WINDOWS, BATCH = 60, 2, 40
 
 def test_windows_of_a_shuffled_fleet(tmp_path: Path) -> None:
     text = f"2027-03-01,{WEEK / 4},{time.time()}"
-    clock = TrialClock.of(text)
+    clock = trial_clock(text)
     shuffler = Server(
         ["--data", str(tmp_path / "shuffler"), "--trial-clock", text, "--rate", "1000"],
         command="shuffle",

@@ -7,15 +7,15 @@ import time
 import pytest
 
 from ldptrace.errors import InputError
-from ldptrace.web.clock import TrialClock, moment
+from ldptrace.web.clock import moment, trial_clock
 
 
 def test_a_trial_clock_is_the_same_after_a_restart() -> None:
     text = f"2027-03-01,1000,{time.time() - 10}"
-    one, two = TrialClock.of(text), TrialClock.of(text)
-    assert one() == pytest.approx(1_803_859_200 + 10_000, abs=500)
-    assert one.at(0) == two.at(0)
-    assert TrialClock.of("2027-03-01,1000")() == pytest.approx(1_803_859_200, abs=500)
+    assert trial_clock(text)() == pytest.approx(1_803_859_200 + 10_000, abs=500)
+    one, two = (trial_clock(text, lambda: 2e9) for _ in range(2))
+    assert one() == two()
+    assert trial_clock("2027-03-01,1000")() == pytest.approx(1_803_859_200, abs=500)
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_a_trial_clock_is_the_same_after_a_restart() -> None:
 )
 def test_what_is_no_clock_is_refused(text: str) -> None:
     with pytest.raises(InputError):
-        TrialClock.of(text)
+        trial_clock(text)
 
 
 @pytest.mark.parametrize(

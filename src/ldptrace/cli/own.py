@@ -6,7 +6,6 @@ import math
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,26 +78,13 @@ def _stated(path: Path, format: str | None) -> str | None:
 
 
 def _recording(trips: Trajectories, number: int) -> Recording:
+    """Return one trajectory with times on the device's own clock, and when it arrived."""
     from ldptrace.device import Recording
 
-    points = _Points(trips, number)
-    arrival = math.nan if trips.t is None or not len(points) else float(trips.t[points.stop - 1])
-    return Recording(points, None if math.isnan(arrival) else arrival)
-
-
-class _Points:
-    """The points of one trajectory, with times on the device's own clock. The points are made when they are needed."""
-
-    def __init__(self, trips: Trajectories, number: int) -> None:
-        self.trips = trips
-        self.start, self.stop = int(trips.offsets[number]), int(trips.offsets[number + 1])
-
-    def __len__(self) -> int:
-        return self.stop - self.start
-
-    def __iter__(self) -> Iterator[tuple[float, ...]]:
-        part = slice(self.start, self.stop)
-        columns = [self.trips.x[part].tolist(), self.trips.y[part].tolist()]
-        if self.trips.t is not None:
-            columns.append([own_clock(seconds) for seconds in self.trips.t[part].tolist()])
-        return zip(*columns, strict=True)
+    part = slice(int(trips.offsets[number]), int(trips.offsets[number + 1]))
+    x, y = trips.x[part].tolist(), trips.y[part].tolist()
+    if trips.t is None:
+        return Recording(list(zip(x, y, strict=True)), None)
+    t = trips.t[part].tolist()
+    arrival = None if not t or math.isnan(t[-1]) else t[-1]
+    return Recording(list(zip(x, y, map(own_clock, t), strict=True)), arrival)

@@ -71,9 +71,9 @@ def database_of(data: str | Path | None, database: str | None, *, new: bool = Fa
 
 def clock_of(text: str | None) -> Callable[[], float]:
     """Return the clock of the system, or one for trials."""
-    from ldptrace.web.clock import TrialClock
+    from ldptrace.web.clock import trial_clock
 
-    return time.time if text is None else TrialClock.of(text)
+    return time.time if text is None else trial_clock(text)
 
 
 def missing(error: ImportError) -> InputError:

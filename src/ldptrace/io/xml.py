@@ -18,17 +18,28 @@ from ldptrace.errors import FormatError
 from ldptrace.io.account import Parsed, described, unzoned
 
 
-class Document:
-    """A parser for documents of one namespace; elements of other namespaces have no name here. A subclass defines the
-    name of the `root` and what happens when an element starts and ends; `text` is the content of the element, and at
-    its end `local` is its name in any namespace.
+class Tracks:
+    """A parser for documents of trajectories in degrees, in one namespace; elements of other namespaces have no name
+    here. A subclass defines the name of the `root` and what happens when an element starts and ends; `text` is the
+    content of the element, and at its end `local` is its name in any namespace.
+
+    Columns are filled while the document is parsed. Each trajectory belongs to a `row` of the document, which says
+    something `about` it.
     """
 
-    root = ""
+    root = row = ""
     # Further namespaces whose elements count.
     known: tuple[str, ...] = ()
 
     def __init__(self) -> None:
+        self.x, self.y = array("d"), array("d")
+        self.moments: list[str | None] = []
+        # Of every trajectory: its points and its row; and of every row what it says.
+        self.sizes: list[int] = []
+        self.owners: list[int] = []
+        self.about: list[dict[str, str | int]] = []
+        # Points and areas that belong to no trajectory.
+        self.others = 0
         self.text = self.local = ""
         self.inside: list[str] = []
         self._locals: list[str] = []
@@ -88,25 +99,6 @@ class Document:
     def _end(self, _: str) -> None:
         name, self.local = self.inside.pop(), self._locals.pop()
         self.end(name, self.inside[-1] if self.inside else "")
-
-
-class Tracks(Document):
-    """A document of trajectories in degrees, whose columns are filled while the document is parsed. Each trajectory
-    belongs to a `row` of the document, which says something `about` it.
-    """
-
-    row = ""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.x, self.y = array("d"), array("d")
-        self.moments: list[str | None] = []
-        # Of every trajectory: its points and its row; and of every row what it says.
-        self.sizes: list[int] = []
-        self.owners: list[int] = []
-        self.about: list[dict[str, str | int]] = []
-        # Points and areas that belong to no trajectory.
-        self.others = 0
 
     def begin(self) -> None:
         """Begin another trajectory of the present row."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
 
 from ldptrace.errors import InputError
 from ldptrace.protocol import units
@@ -21,42 +21,21 @@ def moment(text: str, *, end: bool = False) -> int:
     return int(units.moment("a time", text[:40], zoned=False)) + (86_400 if end and is_day else 0)
 
 
-@dataclass(frozen=True)
-class TrialClock:
-    """A clock for trials, which shows the Unix time `start` when the system clock shows `since`, and runs `rate` times
-    as fast.
+def trial_clock(text: str, system: Callable[[], float] = time.time) -> Callable[[], float]:
+    """Return a clock for trials from START,RATE or START,RATE,SINCE: it shows START when the clock of the system shows
+    SINCE (by default now), and runs RATE times as fast.
 
-    >>> clock = TrialClock(1_000_000.0, 3600.0, since=0.0)
-    >>> clock.at(1.0)
-    1003600.0
+    >>> trial_clock("2027-03-01,3600,5", lambda: 6.0)() - moment("2027-03-01")
+    3600.0
     """
-
-    start: float
-    rate: float
-    since: float
-
-    def __call__(self) -> float:
-        return self.at(time.time())
-
-    def at(self, real: float) -> float:
-        """Return the time of this clock at a time of the system clock."""
-        return self.start + (real - self.since) * self.rate
-
-    @staticmethod
-    def of(text: str) -> TrialClock:
-        """Parse the option START,RATE or START,RATE,SINCE; by default SINCE is the present.
-
-        >>> TrialClock.of("2027-03-01,3600,5")
-        TrialClock(start=1803859200, rate=3600.0, since=5.0)
-        """
-        parts = text.split(",")
-        try:
-            if len(parts) not in (2, 3):
-                raise ValueError
-            start, rate = moment(parts[0]), float(parts[1])
-            since = float(parts[2]) if len(parts) == 3 else time.time()
-        except ValueError:
-            raise InputError(f"a trial clock is START,RATE or START,RATE,SINCE, got {text!r}") from None
-        if not 0 < rate <= 1e7:
-            raise InputError(f"a trial clock runs up to 10,000,000 times as fast, got {parts[1]}")
-        return TrialClock(start, rate, since)
+    parts = text.split(",")
+    try:
+        if len(parts) not in (2, 3):
+            raise ValueError
+        start, rate = moment(parts[0]), float(parts[1])
+        since = float(parts[2]) if len(parts) == 3 else system()
+    except ValueError:
+        raise InputError(f"a trial clock is START,RATE or START,RATE,SINCE, got {text!r}") from None
+    if not 0 < rate <= 1e7:
+        raise InputError(f"a trial clock runs up to 10,000,000 times as fast, got {parts[1]}")
+    return lambda: start + (system() - since) * rate
