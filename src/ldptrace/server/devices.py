@@ -21,7 +21,7 @@ from ldptrace.protocol.words import asked_words
 from ldptrace.server import batches, views
 from ldptrace.server.batches import Label
 from ldptrace.server.counting import Submission
-from ldptrace.server.interface import AFTER, Call, Parameter, operation
+from ldptrace.server.interface import AFTER, Call, operation, parameter
 from ldptrace.server.registry import all_campaigns, find_public, is_name, no_such
 from ldptrace.server.releases import streets_of
 from ldptrace.server.state import State
@@ -128,7 +128,7 @@ class Deleted:
     takes={REPORTS_TYPE: bytes},
     gives=Counted,
     parameters=(
-        Parameter(
+        parameter(
             ADMISSION,
             "header",
             "Admission codes separated by commas, one for each report, if the campaign requires them.",
@@ -198,7 +198,7 @@ async def show_campaign(call: Call) -> PublicCampaign:
     answer="The plan as a canonical document (protocol/v1/plan.schema.json); its SHA-256 is the plan id and the entity "
     "tag.",
     also={304: "The plan has not changed: its id is the entity tag in If-None-Match."},
-    parameters=(Parameter("If-None-Match", "header", "The entity tag of a known plan.", {"type": "string"}),),
+    parameters=(parameter("If-None-Match", "header", "The entity tag of a known plan.", {"type": "string"}),),
 )
 async def plan(call: Call) -> Response:
     """Return the plan of the newest round."""

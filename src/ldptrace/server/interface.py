@@ -68,48 +68,40 @@ Handler = Callable[[Call], Awaitable[Any]]
 NOBODY = Token("", "", "", "", "", None)
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter of a request in its path, query or headers."""
-
-    name: str
-    place: Literal["path", "query", "header"]
-    about: str
-    schema: Schema
-
-    def document(self) -> Schema:
-        return {
-            "name": self.name,
-            "in": self.place,
-            "required": self.place == "path",
-            "description": self.about,
-            "schema": self.schema,
-        }
+def parameter(name: str, place: Literal["path", "query", "header"], about: str, schema: Schema) -> Schema:
+    """Describe a parameter of a request in its path, query or headers."""
+    return {
+        "name": name,
+        "in": place,
+        "required": place == "path",
+        "description": about,
+        "schema": schema,
+    }
 
 
 PATH = {
-    one.name: one
+    one["name"]: one
     for one in (
-        Parameter("name", "path", "Name of the campaign.", TEXT | {"pattern": f"^{NAME_PATTERN}$"}),
-        Parameter("plan", "path", "Id of the plan.", TEXT | {"pattern": "^[0-9a-f]{64}$"}),
-        Parameter(
+        parameter("name", "path", "Name of the campaign.", TEXT | {"pattern": f"^{NAME_PATTERN}$"}),
+        parameter("plan", "path", "Id of the plan.", TEXT | {"pattern": "^[0-9a-f]{64}$"}),
+        parameter(
             "round",
             "path",
             "Number of the round, or of the time window of a standing campaign, from 1.",
             {"type": "integer", "minimum": 1, "maximum": 999_999_999},
         ),
-        Parameter(
+        parameter(
             "window",
             "path",
             "Number of the time window.",
             {"type": "integer", "minimum": 0, "maximum": MAX_WINDOW},
         ),
-        Parameter(
+        parameter(
             "file", "path", "Name of the file.", TEXT | {"pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"}
         ),
     )
 }
-AFTER = Parameter("after", "query", "The list goes on after the campaign of this name.", TEXT)
+AFTER = parameter("after", "query", "The list goes on after the campaign of this name.", TEXT)
 TAGS = {
     "shufflers": ("/v1/campaigns/{name}/plans/", "Batches of sealed reports."),
     "devices": ("/v1/campaigns", "Requests that need no token."),
@@ -134,7 +126,7 @@ class Operation:
     status: int = 200
     # Other answers that are no problems.
     also: Mapping[int, str] | None = None
-    parameters: Sequence[Parameter] = ()
+    parameters: Sequence[Schema] = ()
     problems: Sequence[AnyProblem] = ()
     id: str = ""
     summary: str = ""
@@ -179,7 +171,7 @@ class Operation:
         if rest:
             shown["description"] = " ".join(rest.split())
         if self.parameters:
-            shown["parameters"] = [one.document() for one in self.parameters]
+            shown["parameters"] = list(self.parameters)
         if self.takes is not None:
             required = not is_dataclass(self.takes) or _needs_options(self.takes)
             shown["requestBody"] = {"required": required, "content": _content(self.takes, components)}
@@ -239,7 +231,7 @@ def openapi(operations: Iterable[Operation]) -> Schema:
     for one in operations:
         item = paths.setdefault(one.plain_path, {})
         if names := re.findall(r"{(\w+)}", one.plain_path):
-            item["parameters"] = [PATH[name].document() for name in names]
+            item["parameters"] = [PATH[name] for name in names]
         item[one.method.lower()] = one.document(components)
     return {
         "openapi": "3.1.0",
