@@ -78,7 +78,7 @@ def test_a_file_in_batches_says_the_same(tmp_path: Path, name: str) -> None:
 
 def test_functions_warn_and_values_stay_where_they_are() -> None:
     with pytest.warns(DataWarning, match="column taxi repeats between trips"):
-        trajectories_of(trips([7, 7]))
+        trajectories_of(trips([7, 7]).to_arrow())
     account = read_with_account(trips([123_456, 1]))[1]
     assert "123456" not in json.dumps(account.to_dict())
     assert account.to_dict()["owners"] is None
