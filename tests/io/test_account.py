@@ -92,12 +92,14 @@ def one(id: int, **said: object) -> Parsed:
 
 
 def test_files_are_added_up() -> None:
+    first = one(4, dropped={"a": 1}, notes=("n",), doubts={"odd rows": 2})
     joined = Parsed.concat(
-        [one(4, dropped={"a": 1}, notes=("n",)), one(5, dropped={"a": 2, "b": 0}, notes=("n", "m"))]
+        [first, one(5, dropped={"a": 2, "b": 0}, notes=("n", "m"), doubts={"odd rows": 1})]
     )
     assert joined.trajectories.ids is not None
     assert joined.trajectories.ids.tolist() == [4, 5]
     assert (joined.rows, joined.dropped, joined.notes) == (6, {"a": 3}, ("n", "m"))
+    assert joined.doubts == {"odd rows": 3}
 
 
 def test_ids_that_repeat_between_files_are_no_ids() -> None:

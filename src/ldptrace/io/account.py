@@ -112,6 +112,7 @@ class Parsed:
             total([part.dropped for part in parts]),
             total([part.dropped_points for part in parts]),
             tuple(dict.fromkeys([*(note for part in parts for note in part.notes), *repeated])),
+            doubts=total([part.doubts for part in parts]),
         )
 
 
@@ -142,21 +143,10 @@ class Account:
     @staticmethod
     def of(source: str, format: str, parsed: Parsed) -> Account:
         """Make the account of cleaned trajectories."""
-        kept = parsed.trajectories
-        return Account(
-            source,
-            format,
-            parsed.rows,
-            kept.trip_count,
-            kept.points,
-            parsed.dropped,
-            parsed.dropped_points,
-            parsed.notes,
-            parsed.crossings,
-            parsed.doubts,
-            int(np.count_nonzero(kept.sizes == 0)) - parsed.crossings.empty,
-            parsed.owners,
-        )
+        told = dict(vars(parsed))
+        kept = told.pop("trajectories")
+        empty = int(np.count_nonzero(kept.sizes == 0)) - parsed.crossings.empty
+        return Account(source, format, trajectories=kept.trip_count, points=kept.points, empty=empty, **told)
 
     def __add__(self, other: Account) -> Account:
         """Combine the accounts of two parts of one source. A note of both parts appears once."""
