@@ -48,13 +48,21 @@ class Assembled:
 
 def assemble(sources: Sequence[Source], folder: Path, reading: Reading, memory: int) -> Assembled:
     """Assemble trips from tables of points, in any order."""
-    trips_found = _Trips()
-    for codes, table in _coded(sources, reading):
-        trips_found.add(codes, table.nbytes)
-    trips_found.check(memory)
+    trips, rows, size = _trips_in(sources, reading)
+    codes, first, points = trips[:, trips[0] >= 0]
+    longest = int(points.max(initial=0))
+    if longest * POINT > memory:
+        raise too_long(longest, memory)
+    # Trips in the order of their first rows: consecutive ones of at most this many bytes, about, make a part.
+    order = np.argsort(first)
+    before = np.cumsum(points[order]) - points[order]
+    parts = np.empty(len(codes), dtype=np.int64)
+    parts[order] = before * size // max(rows, 1) // max(memory // PARTS, _PIECE)
+    where = codes, np.unique(parts, return_inverse=True)[1]
     files: list[Source] = []
-    crs, user, account = None, None, trips_found.account
-    for part in _deal(sources, folder, reading, trips_found.parts(memory // PARTS)):
+    unknown = int(trips[2, trips[0] < 0].sum())
+    crs, user, account = None, None, Account(dropped_points=total([{"no trajectory id": unknown}]))
+    for part in _deal(sources, folder, reading, where):
         with pa.OSFile(str(part)) as file:
             parsed = of_table(pa.ipc.open_stream(file).read_all(), reading)
         part.unlink()
@@ -67,9 +75,9 @@ def assemble(sources: Sequence[Source], folder: Path, reading: Reading, memory: 
         path = part.with_name(part.name.replace("points", "trips"))
         empty = table.schema.empty_table()
         files.append(Source(path, partial(_trips, path), table.num_rows, Names(), True, empty))
-        rows = max(_PIECE, memory // 16) * table.num_rows // max(table.nbytes, 1)
+        chunk = max(_PIECE, memory // 16) * table.num_rows // max(table.nbytes, 1)
         with pa.ipc.new_stream(str(path), table.schema) as writer:
-            writer.write_table(table, max_chunksize=max(1, min(_WRITTEN, rows)))
+            writer.write_table(table, max_chunksize=max(1, min(_WRITTEN, chunk)))
     return Assembled(files, crs, user, account)
 
 
@@ -96,49 +104,26 @@ def _coded(sources: Sequence[Source], reading: Reading) -> Iterator[tuple[Ints, 
                 yield np.where(named(table, columns), codes, -1), table
 
 
-class _Trips:
-    """The trips of tables: their codes in order, and the first row and the number of points of each."""
-
-    def __init__(self) -> None:
-        self._found = np.zeros((3, 0), dtype=np.int64)
-        self._waiting: list[Ints] = []
-        self._rows = self._bytes = self._unknown = 0
-
-    def add(self, codes: Ints, size: int) -> None:
-        """Add the rows of one more table, which has this number of bytes."""
+def _trips_in(sources: Sequence[Source], reading: Reading) -> tuple[Ints, int, int]:
+    """Return the codes of all trips in order, and in two more rows the first row and the number of points of each; then
+    the numbers of rows and of bytes of all tables."""
+    trips, waiting = np.zeros((3, 0), dtype=np.int64), list[Ints]()
+    rows = size = 0
+    for codes, table in _coded(sources, reading):
         known, first, points = np.unique(codes, return_index=True, return_counts=True)
-        self._waiting.append(np.stack([known, first + self._rows, points]))
-        self._rows, self._bytes = self._rows + len(codes), self._bytes + size
-        self._unknown += int(np.count_nonzero(codes < 0))
-        if sum(part.shape[1] for part in self._waiting) > max(self._found.shape[1], 1 << 16):
-            self._settle()
+        waiting.append(np.stack([known, first + rows, points]))
+        rows, size = rows + len(codes), size + table.nbytes
+        if sum(part.shape[1] for part in waiting) > max(trips.shape[1], 1 << 16):
+            trips, waiting = _merged([trips, *waiting]), []
+    return _merged([trips, *waiting]), rows, size
 
-    def _settle(self) -> None:
-        found = np.concatenate([self._found, *self._waiting], axis=1)
-        # Tables come in order, so the first entry of a trip has its first row.
-        codes, first, place = np.unique(found[0], return_index=True, return_inverse=True)
-        points = np.bincount(place, found[2], len(codes)).astype(np.int64)
-        self._found, self._waiting = np.stack([codes, found[1, first], points])[:, codes >= 0], []
 
-    @property
-    def account(self) -> Account:
-        return Account(dropped_points=total([{"no trajectory id": self._unknown}]))
-
-    def check(self, memory: int) -> None:
-        """Raise an error if a single trip is larger than the memory."""
-        self._settle()
-        longest = int(self._found[2].max(initial=0))
-        if longest * POINT > memory:
-            raise too_long(longest, memory)
-
-    def parts(self, most: int) -> tuple[Ints, Ints]:
-        """Return the codes of the trips, and the part of each: consecutive trips of at most this many bytes, about."""
-        codes, first, points = self._found
-        order = np.argsort(first)
-        before = np.cumsum(points[order]) - points[order]
-        parts = np.empty(len(codes), dtype=np.int64)
-        parts[order] = before * self._bytes // max(self._rows, 1) // max(most, _PIECE)
-        return codes, np.unique(parts, return_inverse=True)[1]
+def _merged(parts: Sequence[Ints]) -> Ints:
+    """Return each trip of several parts once. Tables come in order, so its first entry has its first row."""
+    every = np.concatenate(parts, axis=1)
+    codes, first, place = np.unique(every[0], return_index=True, return_inverse=True)
+    points = np.bincount(place, every[2], len(codes)).astype(np.int64)
+    return np.stack([codes, every[1, first], points])
 
 
 def _deal(sources: Sequence[Source], folder: Path, reading: Reading, where: tuple[Ints, Ints]) -> list[Path]:
