@@ -158,20 +158,18 @@ class Counter:
         size = report_bytes(round_.plan.rounds[round_.number])
         ids = list({arrival.data[ID_AT] for arrival in arrivals if len(arrival.data) == size})
         known = set[bytes]() if seen is None else seen.known(session, ids, round_.groups, round_.generation)
-        receiver = Receiver(round_.plan, round_.number, b"".join(known), round_.window)
+        receiver = Receiver(round_.plan, round_.number, window=round_.window)
         accepted: dict[bytes, bytes] = {}
         left_out = False
-        for arrival, code in zip(arrivals, _received(receiver, arrivals, size), strict=True):
-            report_id = arrival.data[ID_AT]
-            if code in (0, _DUPLICATE) and report_id not in known:
-                # Not counted so far; a first copy in the same transaction may have been refused.
-                if report_id in accepted:
-                    code = _DUPLICATE
-                else:
-                    code = _admitted(session, campaign, round_, arrival, len(accepted))
-                    if code == 0:
-                        accepted[report_id] = arrival.data
-                    left_out |= code != 0
+        for arrival, found in zip(arrivals, _received(receiver, arrivals, size), strict=True):
+            code, report_id = found, arrival.data[ID_AT]
+            # For the receiver the second copy is a duplicate, but the first may be refused here.
+            if found in (0, _DUPLICATE):
+                again = report_id in known or report_id in accepted
+                code = _DUPLICATE if again else _admitted(session, campaign, round_, arrival, len(accepted))
+                left_out |= found == 0 and code != 0
+                if code == 0:
+                    accepted[report_id] = arrival.data
             codes[arrival.submission][arrival.place] = code
         if not accepted:
             return
