@@ -46,6 +46,17 @@ def by_reason(reasons: Mapping[str, int]) -> str:
     return ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())
 
 
+def omissions(*lost: tuple[Mapping[str, int], str]) -> list[str]:
+    """Return in words what was omitted, each noun with its number and the reasons.
+
+    >>> omissions(({"infinite": 3}, "point"), ({}, "trajectory"))
+    ['3 points (infinite)']
+    """
+    return [
+        f"{count(sum(reasons.values()), noun)} ({by_reason(reasons)})" for reasons, noun in lost if reasons
+    ]
+
+
 def total(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     """Add up counts by reason, without reasons that never occurred.
 

@@ -24,7 +24,7 @@ from ldptrace.core.reading import Names, Reading
 from ldptrace.core.tables import read_table
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.values import split_ids, values_of
-from ldptrace.core.words import by_reason, count, total
+from ldptrace.core.words import count, omissions, total
 from ldptrace.errors import FormatError, InputError
 
 # Values of a column that are remembered from batch to batch.
@@ -177,11 +177,7 @@ class Account:
 
     def omitted(self) -> list[str]:
         """Return in words what was omitted for reasons other than the bounds."""
-        return [
-            f"{count(sum(reasons.values()), noun)} ({by_reason(reasons)})"
-            for reasons, noun in ((self.dropped, "trajectory"), (self.dropped_points, "point"))
-            if reasons
-        ]
+        return omissions((self.dropped, "trajectory"), (self.dropped_points, "point"))
 
     @property
     def nothing_left(self) -> bool:

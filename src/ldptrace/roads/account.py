@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from ldptrace.core.words import by_reason, count, total
+from ldptrace.core.words import count, omissions, total
 
 
 @dataclass(frozen=True)
@@ -48,22 +48,13 @@ class RoadAccount:
 
     def line(self) -> str:
         """Return the account as one line of text."""
-        omitted = [
-            f"{count(sum(reasons.values()), noun)} ({by_reason(reasons)})"
-            for reasons, noun in (
-                (self.dropped_streets, "street"),
-                (self.dropped, "edge"),
-                (self.dropped_nodes, "node"),
-            )
-            if reasons
-        ]
+        *others, last = omissions(
+            (self.dropped_streets, "street"), (self.dropped, "edge"), (self.dropped_nodes, "node")
+        ) or [""]
+        omitted = f"{', '.join(others)} and {last}" if others else last
         parts = [
             f"{count(self.nodes, 'node')}, {count(self.edges, 'directed edge')}",
-            *([f"omitted {_listed(omitted)}"] if omitted else []),
+            *([f"omitted {omitted}"] if omitted else []),
             *self.notes,
         ]
         return f"{self.source}: {'; '.join(parts)}"
-
-
-def _listed(parts: list[str]) -> str:
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
