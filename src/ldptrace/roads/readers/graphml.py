@@ -6,7 +6,6 @@ import ast
 import re
 from collections import Counter
 from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from ldptrace.errors import FormatError
 from ldptrace.roads.classes import FORWARD, Mode, limit_kmh, way_class
 from ldptrace.roads.readers.lines import from_wkt
 from ldptrace.roads.readers.streets import Streets, coded
+from ldptrace.roads.readers.sumo import elements
 
 Row = dict[str, str]
 
@@ -85,31 +85,17 @@ def _parse(path: Path) -> tuple[Row, list[tuple[str, Row]], list[tuple[str, str,
     graph: Row = {}
     nodes: list[tuple[str, Row]] = []
     edges: list[tuple[str, str, Row]] = []
-    try:
-        for event, element in ElementTree.iterparse(path, events=("start", "end")):
-            tag = element.tag.rpartition("}")[2]
-            if event == "start":
-                if tag == "graph":
-                    graph["edgedefault"] = element.get("edgedefault", "directed")
-                continue
-            if tag == "key":
-                names[element.get("id", "")] = element.get("attr.name", "")
-            elif tag in ("node", "edge", "graph"):
-                row = {
-                    names.get(data.get("key", ""), ""): data.text or ""
-                    for data in element
-                    if data.tag.rpartition("}")[2] == "data"
-                }
-                if tag == "node":
-                    nodes.append((element.get("id", ""), row))
-                elif tag == "edge":
-                    edges.append((element.get("source", ""), element.get("target", ""), row))
-                else:
-                    graph.update(row)
-                    continue
-                element.clear()
-    except ElementTree.ParseError as error:
-        raise FormatError(f"this is not well-formed XML: {error}") from None
+    for element in elements(path, {"key", "node", "edge", "graph"}, "well-formed XML"):
+        if element.tag == "key":
+            names[element.get("id", "")] = element.get("attr.name", "")
+            continue
+        row = {names.get(data.get("key", ""), ""): data.text or "" for data in element if data.tag == "data"}
+        if element.tag == "node":
+            nodes.append((element.get("id", ""), row))
+        elif element.tag == "edge":
+            edges.append((element.get("source", ""), element.get("target", ""), row))
+        else:
+            graph = {"edgedefault": element.get("edgedefault", "directed"), **row}
     if not graph:
         raise FormatError("this is XML, but there is no graph in it")
     return graph, nodes, edges

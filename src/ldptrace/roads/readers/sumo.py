@@ -78,17 +78,18 @@ def read(path: Path, mode: Mode) -> Streets:
     )
 
 
-def elements(path: Path, tags: set[str]) -> Iterator[ElementTree.Element]:
-    """Yield the elements of a network with these tags."""
+def elements(path: Path, tags: set[str], what: str = "a network of SUMO") -> Iterator[ElementTree.Element]:
+    """Yield the elements of a network with these tags, in any namespace."""
     try:
         with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
             for _, element in ElementTree.iterparse(file):
+                element.tag = element.tag.rpartition("}")[2]
                 if element.tag in tags:
                     yield element
-                if element.tag in ("junction", "edge", "connection"):
+                if element.tag in ("junction", "node", "edge", "connection"):
                     element.clear()
     except (ElementTree.ParseError, OSError, EOFError) as error:
-        raise FormatError(f"this is not a network of SUMO: {error}") from None
+        raise FormatError(f"this is not {what}: {error}") from None
 
 
 def open_to(lane: Mapping[str, str], vehicle: str) -> bool:
