@@ -78,7 +78,7 @@ def plan(
             note(f"private key written to {key_file(output)}: only the curator's server may have it")
         if facts.shuffled and facts.shuffler is None:
             note(f"the plan names the shuffler {SHUFFLER}, for trials; give --shuffler and --operator")
-    direct = _direct(facts) if facts.shuffled else None
+    direct = facts.direct().outlook() if facts.shuffled else None
     if json_file is not None:
         document = {
             "plan_id": chosen.id,
@@ -120,18 +120,6 @@ def _secret(facts: Facts, output: Path | None) -> CuratorKey | None:
 def key_file(output: Path) -> Path:
     """Return where the private key of a plan is."""
     return output.with_name(f"{output.name}.key")
-
-
-def _direct(facts: Facts) -> Outlook:
-    """Return what the same people would tell without a shuffler, at the same epsilon."""
-    from ldptrace.curator.planning import choose_grid, outlook
-
-    n = (
-        choose_grid(facts.users, float(facts.epsilon), facts.trip, facts.for_map)
-        if facts.grid == "auto"
-        else facts.grid
-    )
-    return outlook(facts.users, float(facts.epsilon), n, trip=facts.trip, most_moves=facts.most_moves)
 
 
 def _both_ways(view: Outlook, direct: Outlook, facts: Facts, chosen: Plan) -> Table:

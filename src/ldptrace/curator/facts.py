@@ -304,6 +304,11 @@ class Facts(Asked, Common):
         told = SIMULATED if self.every is None else {k: v for k, v in SIMULATED.items() if k != "closes"}
         return replace(self, batch=min(self.users, MAX_BATCH), **told)
 
+    def direct(self) -> Facts:
+        """Return what the same people would be asked without a shuffler, at the same epsilon."""
+        none: dict[str, Any] = dict.fromkeys(OF_SHUFFLED)
+        return replace(self, shuffled=False, **none)
+
     @property
     def budget(self) -> Fraction:
         """The exact epsilon of one answer of a device; of a shuffled plan, eps0."""
