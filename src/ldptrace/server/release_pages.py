@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from markupsafe import Markup
+from rich.filesize import decimal
 
 from ldptrace.core.crs import METRES_PER_DEGREE
 from ldptrace.pages import drawings
@@ -62,14 +63,9 @@ class Stored(NamedTuple):
         """The size in a unit that people read.
 
         >>> Stored(999, "").size, Stored(1_234_567, "").size
-        ('999 B', '1.2 MB')
+        ('999 bytes', '1.2 MB')
         """
-        size = float(self.bytes)
-        for unit in ("B", "kB", "MB"):
-            if size < 1000:
-                return f"{size:.3g} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-            size /= 1000
-        return f"{size:.1f} GB"
+        return decimal(self.bytes)
 
 
 # The files of a release by name; None for those that are written after the list.
