@@ -53,7 +53,7 @@ def test_what_is_given_stands_before_what_is_saved() -> None:
     saved = Drawing(spacing=5.0, date=date(2026, 3, 1), timezone="Asia/Tokyo")
     assert Drawing().or_else(saved) == saved
     assert Drawing(interval=2.0).or_else(saved) == replace(saved, spacing=None, interval=2.0)
-    assert Drawing.restored(saved.document()) == saved
+    assert Drawing(**saved.document()) == saved
 
 
 def test_a_model_without_times_has_no_date(tmp_path: Path) -> None:

@@ -128,10 +128,10 @@ def find_columns(names: Sequence[str], given: Names | None = None) -> Columns:
     by_key: dict[str, str] = {}
     for name in names:
         if name not in asdict(given).values():
-            by_key.setdefault(_key(name), name)
+            by_key.setdefault(key_of(name), name)
 
     def first(candidates: Sequence[str]) -> str | None:
-        return next((by_key[key] for key in map(_key, candidates) if key in by_key), None)
+        return next((by_key[key] for key in map(key_of, candidates) if key in by_key), None)
 
     x, y, crs = _axes(first, given)
     t, user = given.t or first(TIME_NAMES), given.user or user_column(names)
@@ -160,7 +160,7 @@ def find_columns(names: Sequence[str], given: Names | None = None) -> Columns:
             f"no column for {missing or 'x and y of one kind'}; the columns are {', '.join(map(str, names))}; "
             "name them with x and y (--x, --y)"
         )
-    date = first(("date",)) if t is not None and _key(t) in {"time", "localtime", "utctime"} else None
+    date = first(("date",)) if t is not None and key_of(t) in {"time", "localtime", "utctime"} else None
     return replace(found, date=date, order=first(ORDER_NAMES))
 
 
@@ -177,7 +177,7 @@ def _ends(by_key: Mapping[str, str]) -> tuple[str | None, ...]:
         return next((name for key, name in by_key.items() if re.fullmatch(form, key)), None)
 
     def place(word: str, names: Sequence[str]) -> str | None:
-        axis = f"({'|'.join(map(_key, names))})"
+        axis = f"({'|'.join(map(key_of, names))})"
         return first(f"{word}{BETWEEN}{axis}|{axis}{BETWEEN}{word}")
 
     both = ((first(END_TIME.format(begin)), first(END_TIME.format(end))) for begin, end in ENDS)
@@ -192,9 +192,9 @@ def _ends(by_key: Mapping[str, str]) -> tuple[str | None, ...]:
 
 def _in_degrees(*names: object) -> bool:
     """Whether the names of columns say that they hold longitude or latitude."""
-    known = {_key(name) for axis in GEOGRAPHIC for name in axis}
+    known = {key_of(name) for axis in GEOGRAPHIC for name in axis}
     return all(
-        any(_key(name).endswith(axis) or _key(name).startswith(axis) for axis in known) for name in names
+        any(key_of(name).endswith(axis) or key_of(name).startswith(axis) for axis in known) for name in names
     )
 
 
@@ -202,11 +202,11 @@ def _axes(
     first: Callable[[Sequence[str]], str | None], given: Names
 ) -> tuple[str | None, str | None, str | None]:
     """Return the columns of x and y, and the coordinate system that their names imply."""
-    degrees = {_key(name) for axis in GEOGRAPHIC for name in axis}
+    degrees = {key_of(name) for axis in GEOGRAPHIC for name in axis}
     for x_names, y_names in (PLANAR, GEOGRAPHIC):
         x, y = given.x or first(x_names), given.y or first(y_names)
         if x is not None and y is not None:
-            return x, y, WGS84 if {_key(x), _key(y)} <= degrees else None
+            return x, y, WGS84 if {key_of(x), key_of(y)} <= degrees else None
     return given.x, given.y, None
 
 
@@ -216,10 +216,10 @@ def user_column(names: Sequence[str]) -> str | None:
     >>> user_column(["mode", "User ID"])
     'User ID'
     """
-    wanted = [_key(known) for known in USER_NAMES]
+    wanted = [key_of(known) for known in USER_NAMES]
     return min(
-        (name for name in names if _key(name) in wanted),
-        key=lambda name: wanted.index(_key(name)),
+        (name for name in names if key_of(name) in wanted),
+        key=lambda name: wanted.index(key_of(name)),
         default=None,
     )
 
@@ -230,8 +230,8 @@ def may_own(name: str) -> bool:
     >>> may_own("Taxi ID"), may_own("vehicle"), may_own("mode")
     (True, True, False)
     """
-    key = _key(name)
-    owners = {_key(known).removesuffix("id") for known in (*OWNER_NAMES, *USER_NAMES)}
+    key = key_of(name)
+    owners = {key_of(known).removesuffix("id") for known in (*OWNER_NAMES, *USER_NAMES)}
     return any(key.removesuffix(ending) in owners for ending in ("", "id", "no", "nr", "number", "name"))
 
 
@@ -242,5 +242,6 @@ def refuse_repeats(names: Sequence[str]) -> None:
         raise FormatError(f"there are several columns named {', '.join(repeated)}")
 
 
-def _key(name: object) -> str:
+def key_of(name: object) -> str:
+    """Return the letters and digits of a name, by which columns are compared."""
     return re.sub(r"[^a-z0-9]", "", str(name).lower())

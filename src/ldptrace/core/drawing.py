@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date as Date
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from ldptrace.core.reading import checked_zone
 from ldptrace.errors import InputError
@@ -88,11 +87,6 @@ class Drawing(Points):
     def document(self) -> dict[str, Any]:
         """Return plain data for a file."""
         return vars(self) | {"date": None if self.day is None else self.day.isoformat()}
-
-    @classmethod
-    def restored(cls, found: Mapping[str, Any]) -> Self:
-        """Make a drawing from the plain data of a file."""
-        return cls(**found)
 
 
 @dataclass(frozen=True, kw_only=True)

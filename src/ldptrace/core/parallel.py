@@ -36,17 +36,10 @@ def threads() -> int:
 
 def map_chunks(work: Callable[[int, int, int], T], n: int, size: int = CHUNK) -> list[T]:
     """Return the results of `work(number, start, stop)` for every chunk of 0 to n, in order."""
-    ranges = chunks(n, size)
+    ranges = list(enumerate(chunks(n, size)))
     if len(ranges) <= 1:
-        return [work(number, start, stop) for number, (start, stop) in enumerate(ranges)]
-    with ThreadPoolExecutor(max_workers=threads()) as pool:
-        futures = [pool.submit(work, number, start, stop) for number, (start, stop) in enumerate(ranges)]
-        try:
-            return [future.result() for future in futures]
-        finally:
-            # After an error, or Ctrl-C, nobody waits for the rest.
-            for future in futures:
-                future.cancel()
+        return [work(number, *part) for number, part in ranges]
+    return list(map_ordered(lambda numbered: work(numbered[0], *numbered[1]), ranges, len(ranges)))
 
 
 def map_ordered(work: Callable[[S], T], items: Iterable[S], waiting: int | None = None) -> Iterator[T]:
@@ -70,6 +63,7 @@ def map_ordered(work: Callable[[S], T], items: Iterable[S], waiting: int | None 
             while begun:
                 yield begun.popleft().result()
         finally:
+            # After an error, or Ctrl-C, nobody waits for the rest.
             for future in begun:
                 future.cancel()
 

@@ -80,6 +80,6 @@ class Release:
         if not own:
             return Release.of(model)
         try:
-            return Release(model, Drawing.restored(own["drawing"]), own["crs"], own["promised"])
+            return Release(model, Drawing(**own["drawing"]), own["crs"], own["promised"])
         except (KeyError, TypeError) as error:
             raise FormatError(f"{path} does not say how its trips are drawn: {error}") from None

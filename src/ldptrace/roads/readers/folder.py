@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from pyarrow import csv
 
 from ldptrace.core.arrays import Flags, Floats
-from ldptrace.core.columns import GEOGRAPHIC, PLANAR
+from ldptrace.core.columns import GEOGRAPHIC, PLANAR, key_of
 from ldptrace.core.crs import WGS84
 from ldptrace.core.values import pc
 from ldptrace.core.words import count
@@ -37,8 +36,8 @@ def read_table(path: str | Path, *, text: Sequence[str] = ()) -> pa.Table:
             header = stream.read(65536).decode("utf-8-sig", errors="replace").partition("\n")[0].rstrip("\r")
         delimiter = max(",;\t", key=header.count)
         names = [name.strip('" ') for name in header.split(delimiter)]
-        wanted = {_key(name) for name in text}
-        as_text = {name: pa.string() for name in names if _key(name) in wanted}
+        wanted = {key_of(name) for name in text}
+        as_text = {name: pa.string() for name in names if key_of(name) in wanted}
         return csv.read_csv(
             source,
             parse_options=csv.ParseOptions(delimiter=delimiter),
@@ -54,8 +53,8 @@ def find(table: pa.Table, names: Sequence[str]) -> str | None:
     >>> find(pa.table({"Node-ID": [1]}), ("id", "node_id"))
     'Node-ID'
     """
-    known = {_key(name): name for name in reversed(table.column_names)}
-    return next((known[_key(name)] for name in names if _key(name) in known), None)
+    known = {key_of(name): name for name in reversed(table.column_names)}
+    return next((known[key_of(name)] for name in names if key_of(name) in known), None)
 
 
 def need(table: pa.Table, names: Sequence[str], path: str | Path) -> str:
@@ -97,10 +96,6 @@ def positions(table: pa.Table, path: str | Path) -> tuple[Floats, Floats, bool]:
             f"{path} has no columns x and y or lon and lat; its columns are {', '.join(table.column_names)}"
         )
     return numbers(table, lon, path), numbers(table, lat, path), True
-
-
-def _key(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 NODE = ("node_id", "id", "osmid", "node", "nid")
