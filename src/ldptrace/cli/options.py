@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
 import inspect
+from collections import ChainMap, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field
 from functools import wraps
@@ -40,7 +42,9 @@ def with_options(
     }
 
     def grouped(command: Command) -> Command:
-        kinds = get_type_hints(command, localns=dict.fromkeys(_lazy(command), object), include_extras=True)
+        # What a module imports for type checkers only is no type of an option.
+        known = ChainMap(command.__globals__, vars(builtins), defaultdict(lambda: object))
+        kinds = get_type_hints(command, localns=known, include_extras=True)
         # What typer reads the options from; those of a record are where the record is.
         shown: dict[str, inspect.Parameter] = {}
         for name, own in inspect.signature(command).parameters.items():
@@ -73,19 +77,6 @@ def with_options(
         return called
 
     return grouped
-
-
-def _lazy(command: Command) -> set[str]:
-    """Return the names in the annotations of a command that its module imports for type checkers only."""
-    words = " ".join(str(kind) for kind in command.__annotations__.values())
-    found = set(words.replace("[", " ").replace("]", " ").replace("|", " ").replace(",", " ").split())
-    return {word for word in found if word.isidentifier() and word not in command.__globals__} - {
-        "None",
-        *_BUILT_IN,
-    }
-
-
-_BUILT_IN = ("int", "str", "float", "bool", "list", "dict", "tuple")
 
 
 def _default(entry: Field[Any]) -> Any:
