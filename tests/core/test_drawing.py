@@ -14,7 +14,7 @@ def test_what_is_given_goes_before_what_is_saved() -> None:
     assert saved.day == datetime.date(2026, 3, 1)
     assert Drawing().or_else(saved) == saved
     assert Drawing(spacing=5).or_else(saved) == Drawing(5, None, saved.date, saved.timezone)
-    assert Drawing.restored(saved.document()) == saved
+    assert Drawing(**saved.document()) == saved
 
 
 @pytest.mark.parametrize(
