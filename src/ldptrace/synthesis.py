@@ -55,9 +55,8 @@ class Run:
     seconds: dict[str, float]
     # Whose privacy it is: a user's, a trip's, or a trajectory's if the user is unknown.
     unit: Unit
-    # Users who took part, one report each, and the trajectories that they have.
+    # Users who took part, one report each.
     users: int
-    read: int
     # That the result is mostly noise, where it is.
     noise: str | None = None
     # The model with all that a release from it needs, where the method has one.
@@ -346,7 +345,6 @@ def _learned(
         stages.seconds,
         unit,
         crowd.users,
-        crowd.read,
         noise,
         timezone=crowd.timezone,
         clocks=zone_words(crowd.timezone, dates=crowd.dated)

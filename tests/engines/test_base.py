@@ -46,7 +46,7 @@ GRID = Grid((0.0, 0.0, 10.0, 10.0), 4)
 class Streamed(Crowd):
     """Trips that nobody holds at once: blocks of seven."""
 
-    users, read, dated, account = 50, 50, False, Account()
+    users, dated, account = 50, False, Account()
 
     def blocks(self) -> list[Trajectories]:
         walks = drifting_walks(50, 1)

@@ -301,7 +301,7 @@ def test_those_who_are_left_are_counted_before_a_grid_is_chosen(
         run = run_files(tmp_path / "real.parquet", tmp_path / "out.parquet", 5.5, **settings)
     assert run.grid == whole.grid
     assert run.grid.n < choose_grid(len(trips), 5.5)
-    assert run.users == run.read == whole.users
+    assert run.users == run.account.trajectories == whole.users
 
 
 def test_who_has_no_times_answers_without(tmp_path: Path) -> None:

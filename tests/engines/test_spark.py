@@ -349,7 +349,7 @@ def one_of_each(spark: Spark, target: Path) -> None:
             for crowd in (local, there):
                 assert crowd.play_devices("user", np.random.default_rng(seed)).name == "user"
                 here.append(sorted(crowd.add_up(_trips_of(), [])))
-                assert (crowd.users, crowd.read) == (5, 8)
+                assert (crowd.users, crowd.account.trajectories) == (5, 8)
         assert here[0] == here[1] == sorted([*expected.values(), 1, 1])
 
 

@@ -111,7 +111,8 @@ def told(done: Run, output: Path, seconds: float) -> list[str]:
 
     lines, n = [done.account.line()], done.grid.n
     if done.unit.name != "trajectory":
-        of = f" out of {count(done.read, 'trajectory')}" if done.users < done.read else ""
+        read = done.account.trajectories
+        of = f" out of {count(read, 'trajectory')}" if done.users < read else ""
         lines.append(f"{done.unit.sentence} {count(done.users, 'device')}{of}.")
     lines.append(
         f"{count(done.count, 'synthetic trajectory')} from {count(done.users, 'simulated device')}, method "

@@ -195,13 +195,8 @@ class Crowd(ABC):
 
     @property
     @abstractmethod
-    def read(self) -> int:
-        """The number of trajectories that were read, including those that were not drawn for a device."""
-
-    @property
-    @abstractmethod
     def account(self) -> Account:
-        """What was read and what was omitted."""
+        """What was read and what was omitted, also of trajectories that were not drawn for a device."""
 
     @abstractmethod
     def add_up(self, work: Work[T], nothing: T) -> T:

@@ -160,16 +160,12 @@ class Files(Crowd):
     def users(self) -> int:
         if self._chosen is not None:
             return sum(int(np.count_nonzero(chosen)) for chosen in self._chosen)
-        return self.read
+        return self.expected if self._passed is None else self._passed.trajectories
 
     @cached_property
     def dated(self) -> bool:
         # One trajectory with times shows it.
         return are_dates(self.first().t)
-
-    @property
-    def read(self) -> int:
-        return self.expected if self._passed is None else self._passed.trajectories
 
     @property
     def account(self) -> Account:

@@ -49,10 +49,6 @@ class Memory(Crowd):
         return are_dates(self._trajectories.t)
 
     @property
-    def read(self) -> int:
-        return self._account.trajectories
-
-    @property
     def account(self) -> Account:
         return self._account
 

@@ -127,10 +127,6 @@ class SparkCrowd(Crowd):
         return self._passed.devices
 
     @property
-    def read(self) -> int:
-        return self.users if self._passed is None else self._passed.account.trajectories
-
-    @property
     def account(self) -> Account:
         return Account(self._source, "spark") if self._passed is None else self._passed.account
 
