@@ -14,6 +14,7 @@ import typer
 from ldptrace.cli.common import (
     check_outputs,
     note,
+    read_as,
     read_document,
     table_console,
     typed_path,
@@ -22,13 +23,13 @@ from ldptrace.cli.common import (
 )
 from ldptrace.cli.options import with_options
 from ldptrace.cli.own import default_ledger, own_trips
-from ldptrace.cli.windows import AtOption, RememberOption, estimates_of
 from ldptrace.core.reading import Reading
 from ldptrace.core.running import Running
 from ldptrace.errors import InputError
 from ldptrace.protocol.units import moment
 
 if TYPE_CHECKING:
+    from ldptrace.curator.estimates import Estimates
     from ldptrace.curator.tally import Tally
 from ldptrace.protocol.plan import Plan
 
@@ -39,6 +40,22 @@ RoundOption = Annotated[
         "--round",
         min=1,
         help="Number of the round, from 1, if the plan asks devices in several rounds; by default the newest.",
+    ),
+]
+AtOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="TIME",
+        help="End of the period whose reports a tally counts, such as 2027-03-01; give --at once for each "
+        "tally, in the order of the files.",
+    ),
+]
+RememberOption = Annotated[
+    str,
+    typer.Option(
+        metavar="auto|forever|DURATION",
+        help="With --at, the age at which a report has half the weight of a new one, such as 30d; "
+        "auto: chosen so that older tallies best predict newer ones; forever: equal weights.",
     ),
 ]
 # Bytes of a report file that are read at a time.
@@ -329,6 +346,30 @@ def estimate(
         console.print(said, soft_wrap=True)
     if unasked:
         console.print(f"Nobody answered: {', '.join(unasked)}.", soft_wrap=True)
+
+
+def estimates_of(plan: Plan, paths: list[Path], at: list[str] | None, remember: str) -> Estimates:
+    """Compute estimates from files of tallies. With times, the estimates are for the last time, and changes are
+    printed."""
+    from ldptrace.curator import Estimates, Tally
+    from ldptrace.curator.memory import Memory, remembered
+
+    tallies = [read_as(path, Tally.from_json) for path in paths]
+    if at is None:
+        if remember != "forever":
+            raise InputError("--remember needs the times of the tallies: give --at TIME for each")
+        return Estimates.from_tallies(plan, tallies)
+
+    if len(at) != len(tallies):
+        raise InputError(
+            f"there are {len(tallies)} tallies and {len(at)} times: give --at TIME for each tally"
+        )
+    steps = [(moment("--at", text, zoned=False), tally) for text, tally in zip(at, tallies, strict=True)]
+    memory, changes = Memory.of(plan, steps, remembered(remember))
+    for change in changes:
+        note(f"Change: {change}.")
+    note(f"{len(tallies)} steps, remembered {memory.words}: {memory.effective:,.0f} effective reports")
+    return memory.estimates
 
 
 def read_plan(path: Path) -> Plan:

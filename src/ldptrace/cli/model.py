@@ -7,6 +7,7 @@ from pathlib import Path
 
 import typer
 
+from ldptrace.cli.collect import AtOption, RememberOption, estimates_of, read_plan
 from ldptrace.cli.common import (
     Progress,
     ToOption,
@@ -15,7 +16,6 @@ from ldptrace.cli.common import (
     read_as,
 )
 from ldptrace.cli.options import with_options
-from ldptrace.cli.windows import AtOption, RememberOption, estimates_of
 from ldptrace.core.drawing import Drawing, Ways
 from ldptrace.errors import InputError
 
@@ -38,7 +38,6 @@ def fit(
 
     The command `ldptrace sample` draws synthetic trips from this model file.
     """
-    from ldptrace.cli.collect import read_plan
     from ldptrace.curator import Estimates
     from ldptrace.methods.public import Public
     from ldptrace.models import fit_model
