@@ -168,6 +168,71 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
+def named_of(people: list[Person], folder: Path) -> Path:
+    """Trips have names, of which some look like the same number, and some like no name."""
+    names = {3: ("01", "1"), 4: ("", "NA")}
+    rows = ["trip,x,y,t"]
+    for number, person in enumerate(people):
+        known = names.get(number, (person.properties.get("trip", number),))
+        rows += [
+            ",".join(map(_cell, (known[k % len(known)], *point)))
+            for trip in person.trips
+            for k, point in enumerate(trip)
+        ]
+    path = folder / "named.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def marks_of(people: list[Person], folder: Path) -> Path:
+    """Each point is a feature, unless a person has a line or nothing."""
+    features = []
+    for number, person in enumerate(people):
+        trip = person.trips[0]
+        about = {"traj_id": number, "time": trip[0][2] if trip else None}
+        if person.geometry == "line":
+            features += [
+                {
+                    "type": "Feature",
+                    "geometry": {"type": "Point", "coordinates": [_plain(x), _plain(y)]},
+                    "properties": about | {"time": t},
+                }
+                for x, y, t in trip
+            ]
+            continue
+        line = {"type": "LineString", "coordinates": [[x, y] for x, y, _ in trip]}
+        geometry = line if person.geometry == "LineString" else None
+        features.append({"type": "Feature", "geometry": geometry, "properties": about})
+    path = folder / "marks.geojson"
+    path.write_text(json.dumps({"type": "FeatureCollection", "crs": None, "features": features}))
+    return path
+
+
+def lone_marks_of(people: list[Person], folder: Path) -> Path:
+    """Everybody was at one place."""
+    return marks_of([replace(person, trips=(person.trips[0][:1],)) for person in people], folder)
+
+
+def mixed_of(people: list[Person], folder: Path) -> Path:
+    """A row is where a trip began. Who has several trips has lines."""
+    rows = ["user;trip;wkt;t"]
+    for person in people:
+        for number, trip in enumerate(person.trips):
+            line = ",".join(f"{x} {y}" for x, y, _ in trip[: None if len(person.trips) > 1 else 1])
+            kind = "LINESTRING" if len(person.trips) > 1 else "POINT"
+            rows.append(f"{person.name};{number};{kind} ({line});{trip[0][2]}")
+    path = folder / "mixed.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def sequence_of(people: list[Person], folder: Path) -> Path:
+    features = json.loads(geojson_of(people, folder).read_text())["features"]
+    path = folder / "a.geojsonl"
+    path.write_text("\n".join(map(json.dumps, features)))
+    return path
+
+
 def geojson_of(people: list[Person], folder: Path) -> Path:
     features = []
     for person in people:
@@ -409,6 +474,7 @@ FILES: dict[str, Callable[[list[Person], Path], Any]] = {
     "lists": lists_of,
     "points": points_of,
     "geojson": geojson_of,
+    "sequence": sequence_of,
     "gpx": gpx_of,
     "kml": kml_of,
     "gpkg": gpkg_of,
@@ -624,6 +690,31 @@ def test_a_user_with_any_number_of_trips(name: str, batches: bool, tmp_path: Pat
         assert compared(
             face, FILES[name], tmp_path, devices, 3, lambda person, t=trips: replace(person, trips=t)
         )
+
+
+SEVERAL = tuple(somebody(number).trips[0] for number in range(40, 70))
+ODD: list[tuple[Callable[[list[Person], Path], Any], str, Change]] = [
+    (named_of, "a text", lambda person: replace(person, properties={"trip": "x"})),
+    (named_of, "a fraction", lambda person: replace(person, properties={"trip": "13.5"})),
+    (named_of, "many digits", lambda person: replace(person, properties={"trip": "9" * 20})),
+    (marks_of, "a line", lambda person: replace(person, geometry="LineString")),
+    (marks_of, "nothing", lambda person: replace(person, geometry=None)),
+    (lone_marks_of, "a line", lambda person: replace(person, geometry="LineString")),
+    (mixed_of, "many lines", lambda person: replace(person, trips=SEVERAL)),
+]
+
+
+@pytest.mark.parametrize(
+    ("write", "change"),
+    [(write, change) for write, _, change in ODD],
+    ids=[f"{write.__name__}-{name}" for write, name, _ in ODD],
+)
+@pytest.mark.parametrize("batches", [False, True])
+def test_one_record_does_not_say_how_others_are_read(
+    write: Callable[[list[Person], Path], Any], change: Change, batches: bool, tmp_path: Path, devices: Rounds
+) -> None:
+    """The names of trips, points that are joined or alone, and many rows of one person."""
+    compared(synthesized(running=Running(batches=batches)), write, tmp_path, devices, PEOPLE - 1, change)
 
 
 def _lines(people: list[Person]) -> list[Any]:

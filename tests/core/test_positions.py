@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import struct
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -99,6 +100,32 @@ def test_one_person_does_not_decide_what_rows_are(points: int) -> None:
     texts = ["LINESTRING (0 0, 1 1)"] + ["POINT (1 1)"] * points
     with pytest.raises(NothingUsable, match=f"{points} rows are points and 1 are lines"):
         read_table(pa.table({"id": range(points + 1), "wkt": texts}))
+
+
+@pytest.mark.parametrize(
+    "joined", [{"trip": [1, 2, 3, 3]}, {"trip": [1, 2, None, 3]}, {"trip": [1, 2, 3, 4], "t": [1, 2, 3, 4]}]
+)
+def test_points_among_lines_that_would_be_joined_without_them_are_refused(
+    joined: dict[str, list[Any]],
+) -> None:
+    lines = pa.table({"wkt": ["LINESTRING (0 0, 1 1)"] * 3})
+    points = pa.table(joined | {"wkt": ["LINESTRING (0 0, 1 1)"] * 2 + ["POINT (1 1)"] * 2})
+    whole = pa.concat_tables([points, lines], promote_options="default")
+    for lined in (None, True):
+        with pytest.raises(NothingUsable, match="either points or lines"):
+            positioned(whole, lines=lined)
+    with pytest.raises(NothingUsable, match="some rows are points and others are lines"):
+        positioned(whole, lines=False)
+    found = positioned(points.filter(pa.array([False, False, True, True])))[0]
+    assert found["x"].to_pylist() == [1, 1]
+
+
+def test_points_may_list_their_time_as_lines_do() -> None:
+    found = read_table(
+        pa.table({"trip": [1, 2], "wkt": ["POINT (0 0)", "POINT (1 1)"], "times": ["[7]", "8"]})
+    )
+    assert found.t is not None
+    np.testing.assert_array_equal(found.t, [7, np.nan])
 
 
 PICKUPS = {

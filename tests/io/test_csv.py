@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.files import open_batches
 from ldptrace.errors import FormatError
@@ -216,7 +217,32 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
         read(truncated)
 
 
-def test_whole_numbers_that_came_as_floats_are_ids(tmp_path: Path) -> None:
-    found = read(saved(tmp_path, "id,x,y\n1.0,0,0\n2.0,1,1\n"))
+@pytest.mark.parametrize("names", [("1.0", "2.0", ""), ("1", " 2", "NA")])
+def test_whole_numbers_that_came_otherwise_are_ids(tmp_path: Path, names: tuple[str, str, str]) -> None:
+    one, two, none = names
+    found = read(saved(tmp_path, f"id,x,y\n{one},0,0\n{two},1,1\n{none},2,2\n"))
     assert found.ids is not None
     np.testing.assert_array_equal(found.ids, [1, 2])
+
+
+@pytest.mark.parametrize("last", ["7", "x", "7.5"])
+@pytest.mark.parametrize("batches", [False, True])
+def test_names_are_told_apart_as_they_are_written(tmp_path: Path, last: str, batches: bool) -> None:
+    """Whether they look like numbers does not depend on the other names."""
+    names = ["1", "01", " 1", "1.0", "NA", "", "3", last]
+    path = saved(tmp_path, "\n".join(["id,x,y", *(f"{name},{k},0" for k, name in enumerate(names))]) + "\n")
+    if batches:
+        opened = open_batches(path, Reading(), always=True)
+        assert opened is not None
+        found = Trajectories.concat(list(opened))
+        opened.close()
+    else:
+        found = read(path)
+    assert sorted(part.x.tolist() for part in found) == [[0, 2], [1], [3], [6], [7]]
+
+
+def test_cells_are_texts_beside_a_fraction(tmp_path: Path) -> None:
+    h3 = pytest.importorskip("h3")
+    cell = int(h3.latlng_to_cell(1, 2, 9), 16)
+    found = read(saved(tmp_path, f"id,h3\n1,{cell}\n2,0.5\n"))
+    assert found.sizes.tolist() == [1, 0]

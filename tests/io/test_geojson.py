@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.errors import FormatError, InputError
+from ldptrace.errors import FormatError, InputError, NothingUsable
 from ldptrace.io import read, read_with_account, write
 from ldptrace.io.geojson import read_area
 from trajectory_kit import assert_same, trajectory_sets
@@ -292,6 +292,30 @@ def test_points_can_be_named(tmp_path: Path) -> None:
     assert found.user == "cab"
     assert found.t is not None
     assert found.t.tolist() == [0, 60, 120, 180]
+
+
+def test_points_among_lines_are_trajectories_or_nothing_is_read(tmp_path: Path) -> None:
+    line = feature("LineString", [[1, 1], [2, 2]], times=[5, 6])
+    lone = [feature("Point", [k, k], ride=k, time=f"00:0{k}") for k in range(3)]
+    found, account = read_with_account(saved(tmp_path, collection(line, *lone)))
+    assert found.offsets.tolist() == [0, 2, 3, 4, 5]
+    assert found.t is not None
+    assert found.t.tolist() == [5, 6, 0, 60, 120]
+    assert "3 features that are points among others" in account.line()
+    alone = read(saved(tmp_path, collection(*lone)), id="ride")
+    assert alone.t is not None
+    assert alone.t.tolist() == [0, 60, 120]
+    for joined in ({"trip_id": 7}, {"date": "2024-05-01", "time": "08:30"}):
+        features = [feature("Point", [k, k], **joined) for k in range(3)]
+        with pytest.raises(NothingUsable, match="3 of 4 features are points of trajectories"):
+            read(saved(tmp_path, collection(*features, line)))
+
+
+def test_points_may_have_times_as_lines_have(tmp_path: Path) -> None:
+    points = [feature("Point", [k, k, 0, 7] if k else [k, k], trip_id=k) for k in range(2)]
+    found = read(saved(tmp_path, collection(*points)))
+    assert found.t is not None
+    np.testing.assert_array_equal(found.t, [np.nan, 7])
 
 
 @pytest.mark.parametrize("name", ["user_id", "time"])

@@ -63,6 +63,7 @@ def test_broken_values_keep_their_row(tmp_path: Path) -> None:
         ({**POINTS[0], "taxi": 5} | {"date": "x"}, None),
         ({name: value for name, value in POINTS[0].items() if name != "t"}, "some lines have no member 't'"),
         ({**POINTS[0], "user_id": 4}, "some lines have no member 'user_id'"),
+        ({**POINTS[0], "t0": 4}, "some lines have no member 't0'"),
         ({**POINTS[0], "x": [1], "y": [1]}, "member 'x' is not of one form"),
     ],
 )

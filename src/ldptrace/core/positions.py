@@ -2,13 +2,14 @@
 lines as WKT, GeoJSON or WKB, and cells of H3.
 
 The names and types of columns decide whether a row is a point or a trajectory. A column of geometries may hold both:
-then lines decide, and a table in which they are not the most is an error.
+then lines decide, and a table in which they are not the most, or which would read the points differently if there were
+no lines, is an error.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import reduce
@@ -97,8 +98,8 @@ def positioned(
             found, t = _with_lists(rest, list_offsets(column), x, y, given, times)
             return found, replace(columns, x=X, y=Y, t=t, geometry=None, crs=crs)
         shapes, crs = geometries(column, columns.geometry, part=lines is not None)
-        lines = are_lines(*counts(shapes)) if lines is None else lines
-        found, t = of_lines(rest, shapes, given) if lines else (of_points(rest, shapes), columns.t)
+        lines = are_lines(rest, shapes, columns, known=lines)
+        found, t = of_lines(rest, shapes, given) if lines else of_points(rest, shapes, columns.t)
         return found, replace(columns, x=X, y=Y, t=t, geometry=None, crs=crs)
     name = columns.cells or columns.cell
     if name is None:
@@ -158,19 +159,54 @@ def counts(shapes: Shapes) -> tuple[int, int]:
     return points, lines
 
 
-def are_lines(points: int, lines: int, what: str = "a table") -> bool:
-    """Whether rows of which these are points and lines are lines. If there are lines, they must be the most."""
-    if 0 < lines <= points:
-        raise NothingUsable(
-            f"{points:,} rows are points and {lines:,} are lines: {what} has either points or lines"
-        )
-    return lines > 0
+def are_lines(
+    table: pa.Table, shapes: Shapes, columns: Columns, what: str = "a table", *, known: bool | None = None
+) -> bool:
+    """Whether rows with these shapes are lines, which is `known` of a part of a table.
+
+    If there are lines, they must be the most, and each point must be read as in a table of points: it must be the only
+    point of its trip, and have no column for its time.
+    """
+    points, lines = counts(shapes)
+    if known is None and 0 < lines <= points:
+        raise NothingUsable(mixed(f"{points:,} rows are points and {lines:,} are lines", what))
+    if lines and known is False:
+        raise NothingUsable(mixed())
+    if points and (lines or known):
+        here = pa.array(np.flatnonzero(np.isin(shapes.kind, POINTS)))
+        keys = [table[name].take(here).to_pylist() for name in (columns.user, columns.id) if name is not None]
+        if not are_apart(keys) or (columns.t is not None and not is_list(table[columns.t].type)):
+            raise NothingUsable(mixed(what=what))
+    return lines > 0 if known is None else known
 
 
-def of_points(table: pa.Table, shapes: Shapes) -> pa.Table:
-    """Return a table with one row per point; a row without one has no position."""
+def are_apart(keys: Sequence[Sequence[object]]) -> bool:
+    """Whether no two rows have the same keys, and each row has a last key. Without keys nothing holds rows together.
+
+    >>> are_apart([[1, 2]]), are_apart([[1, 1]]), are_apart([["a", "a"], [1, None]]), are_apart([])
+    (True, False, False, True)
+    """
+    rows = list(zip(*keys, strict=True))
+    return len(set(map(str, rows))) == len(rows) and not any(row[-1] is None for row in rows)
+
+
+def mixed(counted: str = "some rows are points and others are lines", what: str = "a table") -> str:
+    """Return the message that rows are of both kinds."""
+    return (
+        f"{counted}: {what} has either points or lines, but for single points that are trips without a time"
+    )
+
+
+def of_points(table: pa.Table, shapes: Shapes, t: str | None = None) -> tuple[pa.Table, str | None]:
+    """Return a table with one row per point, and the name of its column of times: column `t`, or one that lists the
+    times of lines, of which a point has one. A row without a point has no position."""
     shapes = shapes.only(POINTS).in_every_row(1)
-    return _with(table.take(pa.array(shapes.row)), {X: pa.array(shapes.x), Y: pa.array(shapes.y)})
+    table = table.take(pa.array(shapes.row))
+    columns = {X: pa.array(shapes.x), Y: pa.array(shapes.y)}
+    if t is None and (name := listing(table, None)) is not None:
+        columns[T], t = _listed(table[name], np.ones(len(table), dtype=np.int64)), T
+        table = table.drop_columns([name])
+    return _with(table, columns), t
 
 
 def of_lines(

@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 
 from ldptrace.core import frames, ragged
 from ldptrace.core.arrays import Flags, Floats, Ints
+from ldptrace.core.columns import find_columns
 from ldptrace.core.crs import is_geographic
 from ldptrace.core.extras import needed
 from ldptrace.core.layers import shapes_of
-from ldptrace.core.positions import X, Y, are_lines, counts, of_lines, of_points
+from ldptrace.core.positions import X, Y, are_lines, of_lines, of_points
 from ldptrace.core.reading import Names
 from ldptrace.core.tables import RaggedTable, read_table
 from ldptrace.core.times import are_dates, zone
@@ -420,10 +421,11 @@ class Trajectories:
         table = frames.table_of(needed("pandas").DataFrame(frame.drop(columns=geometry.name)))
         shapes = shapes_of(pa.chunked_array([pa.array(geometry.to_wkb(), pa.binary())]))
         own = ID in frame.columns and frame[ID].is_unique
-        if own or not kinds or are_lines(*counts(shapes), "a GeoDataFrame"):
+        columns = find_columns(list(dict.fromkeys([X, Y, *table.column_names])), Names(t=t, id=id, user=user))
+        if own or not kinds or are_lines(table, shapes, columns, "a GeoDataFrame"):
             table, t = of_lines(table, shapes, t)
         else:
-            table = of_points(table, shapes)
+            table, t = of_points(table, shapes, columns.t)
         names = Names(X, Y, t, id, user)
         found = Trajectories.from_arrow(table, names=names, timezone=timezone)
         if found.ids is not None and len(np.unique(found.ids)) < len(found.ids):

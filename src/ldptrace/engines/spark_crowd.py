@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from ldptrace.core.columns import find_columns
 from ldptrace.core.parallel import child
-from ldptrace.core.positions import are_lines, counts, geometries, rows_are_trips, several_systems
+from ldptrace.core.positions import counts, geometries, mixed, rows_are_trips, several_systems
 from ldptrace.core.reading import Reading
 from ldptrace.core.times import are_dates
 from ldptrace.core.trajectories import Trajectories
@@ -249,7 +249,9 @@ def _geometries(frame: DataFrame, name: str) -> tuple[bool, str | None]:
     systems = {row.crs for row in rows if row.points + row.lines}
     if len(systems) > 1:
         raise NothingUsable(several_systems(systems))
-    lines = are_lines(sum(row.points for row in rows), sum(row.lines for row in rows))
+    lines = any(row.lines for row in rows)
+    if lines and any(row.points for row in rows):
+        raise NothingUsable(mixed())
     return lines, next(iter(systems), None)
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -30,8 +30,8 @@ from ldptrace.io.account import Parsed, each, of_table
 from ldptrace.io.text import WESTERN, Write, encoding_of, output, read_head
 
 BLOCK_BYTES = 1 << 23
-# Whole numbers below are exact as doubles.
-EXACT = 2.0**53
+# What stands for no value.
+MISSING = pacsv.ConvertOptions().null_values
 
 
 def read_file(path: Path, reading: Reading) -> Parsed:
@@ -100,34 +100,33 @@ class Text:
     def whole(self) -> tuple[pa.Table, Mapping[str, int]]:
         """Return all rows as one table, and how many have a wrong number of columns."""
         try:
-            table = self._read({})
-            if not any(pa.types.is_binary(kind) for kind in table.schema.types):
-                inexact = self._inexact(table)
-                return (self._read(inexact) if inexact else table), {}
+            table = pacsv.read_csv(
+                self.path,
+                self._options(True),
+                pacsv.ParseOptions(delimiter=self.delimiter),
+                pacsv.ConvertOptions(column_types=dict.fromkeys(self._texts, pa.string())),
+            )
         except pa.ArrowInvalid:
-            pass
-        text = self.settled()
-        return pa.concat_tables(text.tables()), text.broken
+            table = None
+        broken: Mapping[str, int] = {}
+        if table is None or any(pa.types.is_binary(kind) for kind in table.schema.types):
+            text = self.settled()
+            table, broken = pa.concat_tables(text.tables()), text.broken
+        return self._with_names(table, numbered), broken
 
-    def _read(self, kinds: dict[str, pa.DataType]) -> pa.Table:
-        return pacsv.read_csv(
-            self.path,
-            self._options(True),
-            pacsv.ParseOptions(delimiter=self.delimiter),
-            pacsv.ConvertOptions(column_types=kinds),
-        )
+    @property
+    def _texts(self) -> list[str]:
+        """The columns of names, geometries and cells. What one of them says does not change how another is read."""
+        found = find_columns(self.names, self.given)
+        named = (found.id, found.user, found.geometry, found.cells, found.cell)
+        return [name for name in named if name is not None]
 
-    def _inexact(self, table: pa.Table) -> dict[str, pa.DataType]:
-        """Return the columns of ids and users whose numbers are too large to be told apart: they must be texts."""
-        columns = find_columns(self.names, self.given)
-        named = {columns.id, columns.user} & set(table.column_names)
-        return {
-            name: pa.string()
-            for name in named
-            if name is not None
-            and pa.types.is_floating(table[name].type)
-            and (pc.max(pc.abs(table[name])).as_py() or 0) >= EXACT
-        }
+    def _with_names(self, table: pa.Table, read: Callable[[pa.ChunkedArray], pa.ChunkedArray]) -> pa.Table:
+        """Return the table with its names of trips and users as they are read from texts."""
+        found = find_columns(self.names, self.given)
+        for name in {found.id, found.user} & set(table.column_names):
+            table = table.set_column(table.column_names.index(name), name, read(table[name]))
+        return table
 
     def settled(self) -> Text:
         """Decide the encoding and the types of the columns by reading all rows, because a table that was given away
@@ -135,8 +134,8 @@ class Text:
 
         Columns whose first block does not tell their type are texts.
         """
-        columns = find_columns(self.names, self.given)
-        numbers, names = {columns.x, columns.y, columns.t}, {columns.id, columns.user}
+        columns, texts = find_columns(self.names, self.given), self._texts
+        numbers = {columns.x, columns.y, columns.t}
         for encoding in dict.fromkeys((self.encoding, WESTERN)):
             text = replace(self, encoding=encoding)
             try:
@@ -149,9 +148,7 @@ class Text:
                 column.with_type(pa.float64())
                 if pa.types.is_integer(column.type) and column.name in numbers
                 else column.with_type(pa.string())
-                if pa.types.is_null(column.type)
-                or pa.types.is_binary(column.type)
-                or (pa.types.is_floating(column.type) and column.name in names)
+                if pa.types.is_null(column.type) or pa.types.is_binary(column.type) or column.name in texts
                 else column
                 for column in shown
             ]
@@ -177,6 +174,9 @@ class Text:
 
     def tables(self) -> Iterator[pa.Table]:
         """Yield tables of the file, block by block."""
+        return (self._with_names(table, known) for table in self._blocks())
+
+    def _blocks(self) -> Iterator[pa.Table]:
         broken: list[pacsv.InvalidRow] = []
         # Only a single thread knows the numbers of the rows.
         with self._opened(broken, threads=False) as reader:
@@ -222,6 +222,45 @@ class Text:
             except pa.ArrowInvalid:
                 values[column.name] = pa.nulls(1, column.type)
         return pa.table(values)
+
+
+def known(names: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return names without the space around them, and null where a text says that there is none.
+
+    >>> known(pa.chunked_array([[" 07", "NA", ""]])).to_pylist()
+    ['07', None, None]
+    """
+    # Names repeat from point to point.
+    found = pc.dictionary_encode(names)
+    parts = []
+    for part in found.chunks:
+        texts = pc.utf8_trim_whitespace(part.dictionary)
+        parts.append(pc.if_else(pc.is_in(texts, pa.array(MISSING)), None, texts).take(part.indices))
+    return pa.chunked_array(parts, pa.string())
+
+
+def numbered(names: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return names as whole numbers if all are written in the same form, so that different names stay different.
+
+    >>> numbered(pa.chunked_array([["7", "12"]])).to_pylist(), numbered(pa.chunked_array([["7", "07"]])).to_pylist()
+    ([7, 12], ['7', '07'])
+    """
+    numbers = _whole(names)
+    if numbers is not None:
+        return numbers
+    names = known(names)
+    fractions = pc.all(pc.ends_with(names, ".0")).as_py()
+    numbers = _whole(pc.utf8_slice_codeunits(names, 0, -2) if fractions else names)
+    return names if numbers is None else numbers
+
+
+def _whole(texts: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    """Return whole numbers if all texts are written as such."""
+    with suppress(pa.ArrowInvalid):
+        numbers = texts.cast(pa.int64())
+        if pc.all(pc.equal(numbers.cast(pa.string()), texts)).as_py():
+            return numbers
+    return None
 
 
 @contextmanager

@@ -1,7 +1,9 @@
 """Read and write GeoJSON. Each line is a trajectory; times are a property, the fourth coordinate, or dates as in
 MF-JSON.
 
-If all features are points, they are read as a table with one row per point. MF-JSON (OGC 19-045r3) has a feature for
+If all features are points, they are read as a table with one row per point. Among lines, a point is a trajectory of one
+point; a file in which such points would be joined without the lines is refused, so that no feature changes how others
+are read. MF-JSON (OGC 19-045r3) has a feature for
 every trajectory, whose geometry is a moving point with dates.
 """
 
@@ -12,7 +14,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,10 +27,13 @@ from ldptrace.core.area import Area
 from ldptrace.core.arrays import Floats
 from ldptrace.core.columns import find_columns
 from ldptrace.core.crs import WGS84
-from ldptrace.core.reading import Reading
+from ldptrace.core.positions import are_apart
+from ldptrace.core.reading import Names, Reading
+from ldptrace.core.tables import START
 from ldptrace.core.times import read_times
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.values import pc, text_of, values_of
+from ldptrace.core.words import total
 from ldptrace.errors import FormatError, InputError, NothingUsable
 from ldptrace.io import google
 from ldptrace.io.account import Parsed, described, each, of_table, unzoned
@@ -62,17 +67,18 @@ def read_lines(path: Path, reading: Reading) -> Parsed:
 
 def _of_features(features: list[Json], document: Json, reading: Reading) -> Parsed:
     given = reading.names
-    kinds = {(feature.get("geometry") or {}).get("type") for feature in features if isinstance(feature, dict)}
-    if kinds == {"Point"} and not any("temporalGeometry" in feature for feature in features):
+    points = [feature for feature in features if _is_point(feature)]
+    if features and len(points) == len(features):
         return _points(features, document, reading)
+    moment = _time_of_points(points, len(features), given)
     lines: list[Json] = []
     times: list[Json] = []
     owners: list[int] = []
     others: Counter[str] = Counter()
-    points = 0
+    alone = 0
     for number, feature in enumerate(features):
         try:
-            for line, line_times in _lines(feature, given.t):
+            for line, line_times in _lines(feature, moment if _is_point(feature) else given.t):
                 if len(line_times) != len(line):
                     # Times may be the fourth values of all points.
                     whole = all(isinstance(point, list) and len(point) >= 4 for point in line)
@@ -83,18 +89,13 @@ def _of_features(features: list[Json], document: Json, reading: Reading) -> Pars
         except (AttributeError, KeyError, TypeError):
             raise NothingUsable(_broken(number)) from None
         kind = (feature.get("geometry") or {}).get("type", "missing")
-        points += kind == "Point" and ID not in (feature.get("properties") or {})
+        alone += kind == "Point" and ID not in (feature.get("properties") or {})
         if not owners or owners[-1] != number:
             others[f"features whose geometry is {kind}"] += 1
             lines.append([])
             owners.append(number)
     if others.total() == len(features) > 0:
         raise NothingUsable(f"there are no lines in it, only: {', '.join(others)}")
-    if 2 * points > len(features):
-        raise NothingUsable(
-            f"{points:,} of {len(features):,} features are points and the others are not: a file has either points or "
-            "lines"
-        )
     x, y = (_axis(lines, owners, axis) for axis in (0, 1))
     listed = {given.t, *ASIDE}
     if given.t is not None and not any(given.t in (feature.get("properties") or {}) for feature in features):
@@ -122,7 +123,8 @@ def _of_features(features: list[Json], document: Json, reading: Reading) -> Pars
         ),
         rows=len(features),
         notes=found.notes,
-        doubts=dict(others) | unzoned(found.unzoned, reading),
+        doubts=total([others, {"features that are points among others": alone}])
+        | unzoned(found.unzoned, reading),
     )
 
 
@@ -228,11 +230,37 @@ def _features(document: Json) -> list[Json]:
     raise FormatError("expected a GeoJSON FeatureCollection, Feature, LineString or MultiLineString")
 
 
+def _is_point(feature: Json) -> bool:
+    """Whether a feature is a point, and not one that moves."""
+    geometry = (
+        feature.get("geometry") if isinstance(feature, dict) and "temporalGeometry" not in feature else None
+    )
+    return isinstance(geometry, dict) and geometry.get("type") == "Point"
+
+
+def _time_of_points(points: list[Json], features: int, given: Names) -> str:
+    """Return the property with the time of each point among lines.
+
+    Each of these points must be a trajectory of its own, so that it is read as in a file without lines.
+    """
+    about = [_about(point) for point in points]
+    names = dict.fromkeys(name for row in about for name, value in row.items() if value is not None)
+    here = {option: name if name in names else None for option, name in asdict(given).items()}
+    known = find_columns(list(dict.fromkeys(["x", "y", *names])), Names(**here))
+    keys = [[row.get(name) for row in about] for name in (known.user, known.id) if name is not None]
+    if not are_apart(keys) or known.date is not None:
+        raise NothingUsable(
+            f"{len(points):,} of {features:,} features are points of trajectories, and the others are not points: a "
+            "file has either points or lines, but for points that each are a trajectory"
+        )
+    return TIMES if known.t is None or (TIMES in names and given.t is None) else known.t
+
+
 def _lines(feature: Json, t: str | None = None) -> Iterator[tuple[list[Json], list[Json]]]:
     """Yield the coordinates and times of each line of a feature."""
     geometry, about = feature.get("geometry") or {"type": None}, feature.get("properties") or {}
     times: list[Json] = next(
-        (about[name] for name in ((t,) if t is not None else ASIDE) if about.get(name)), []
+        (about[name] for name in ((t,) if t is not None else ASIDE) if about.get(name) not in (None, [])), []
     )
     moving = feature.get("temporalGeometry")
     if moving is not None:
@@ -248,7 +276,7 @@ def _lines(feature: Json, t: str | None = None) -> Iterator[tuple[list[Json], li
             yield line, times[number] if number < len(times) and isinstance(times[number], list) else []
     elif geometry["type"] == "Point":
         # This is how a trajectory of one point is written: a line needs two.
-        yield [geometry["coordinates"]], times
+        yield [geometry["coordinates"]], times if isinstance(times, list) else [times]
 
 
 def _axis(lines: list[Json], owners: list[int], axis: int) -> Floats:
@@ -292,7 +320,7 @@ def _points(features: list[Json], document: Json, reading: Reading) -> Parsed:
     known = find_columns(list(columns), reading.names)
     for name in names:
         # One person's features must not say how those of others are read.
-        said = name in (known.id, known.user, known.t, known.order)
+        said = name in (known.id, known.user, known.t, known.order, known.date, START)
         if said and any(name not in row for row in about):
             raise NothingUsable(
                 f"some features have no property {name!r}; write null where there is no value"
@@ -300,6 +328,9 @@ def _points(features: list[Json], document: Json, reading: Reading) -> Parsed:
     if TIMES in columns:
         # This is how a trajectory of one point is written: a line needs two.
         columns["t"] = pc.list_element(columns.pop(TIMES), 0)
+    elif known.t is None:
+        # Any point may have a time, as any line.
+        columns["t"] = values_of([place[3] if len(place) > 3 else None for place in places])
     if len(features) == 1:
         # A lone point is a trajectory of one point, also without a name.
         columns.setdefault(ID, pa.array([0]))

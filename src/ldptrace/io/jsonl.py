@@ -17,7 +17,9 @@ from typing import Any
 import pyarrow as pa
 
 from ldptrace.core.columns import Columns, find_columns
+from ldptrace.core.positions import LISTS
 from ldptrace.core.reading import Names, Reading
+from ldptrace.core.tables import START
 from ldptrace.core.values import values_of
 from ldptrace.core.words import total
 from ldptrace.errors import FormatError, NothingUsable
@@ -115,7 +117,8 @@ def _shapes(value: Any) -> Iterator[object]:
 
 def _check(columns: Columns, shapes: Counter[tuple[str, object]], lines: int) -> None:
     """Raise an error if lines disagree about a member that says when, where or whose."""
-    for name in sorted({name for name in (*columns.used, columns.user) if name is not None}):
+    names = {*columns.used, columns.user, START, *(LISTS if columns.geometry or columns.cells else ())}
+    for name in sorted({member for member, _ in shapes} & names):
         found = {shape: number for (member, shape), number in shapes.items() if member == name}
         if found.pop(True) < lines:
             raise NothingUsable(f"some lines have no member {name!r}; write null where there is no value")

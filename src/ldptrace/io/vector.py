@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ldptrace.core.columns import find_columns
 from ldptrace.core.layers import read_layer, write_lines
-from ldptrace.core.positions import X, Y, are_lines, counts, listing, of_lines, of_points
+from ldptrace.core.positions import X, Y, are_lines, listing, of_lines, of_points
 from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import ID, Trajectories
 from ldptrace.errors import FormatError, NothingUsable
@@ -38,7 +39,8 @@ def read_file(path: Path, reading: Reading) -> Parsed:
     notes, doubts = layer.notes, {}
     own = layer.name == LAYER and ID in layer.columns.column_names
     unknown = "Unknown" in layer.kind and not own
-    if are_lines(*counts(shapes), "a layer") if unknown else own or "Point" not in layer.kind:
+    columns = find_columns(list(dict.fromkeys([X, Y, *layer.columns.column_names])), reading.names)
+    if are_lines(layer.columns, shapes, columns, "a layer") if unknown else own or "Point" not in layer.kind:
         table, t = of_lines(
             layer.columns, shapes, reading.names.t, measured=MEASURED.search(layer.kind) is not None
         )
@@ -46,7 +48,7 @@ def read_file(path: Path, reading: Reading) -> Parsed:
             notes += (MEASURES,)
         doubts = {"rows without a geometry": none} if none else {}
     else:
-        table, t = of_points(layer.columns, shapes), reading.names.t
+        table, t = of_points(layer.columns, shapes, columns.t)
     try:
         parsed = of_table(table, replace(reading, names=replace(reading.names, x=X, y=Y, t=t)))
     except FormatError as error:
