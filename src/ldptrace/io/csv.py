@@ -24,7 +24,7 @@ from ldptrace.core.reading import Names, Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.values import NUMBER, pc
 from ldptrace.core.words import total
-from ldptrace.errors import FormatError, NothingUsable
+from ldptrace.errors import FormatError, InputError, NothingUsable
 from ldptrace.io import porto
 from ldptrace.io.account import Parsed, each, of_table
 from ldptrace.io.text import WESTERN, Write, encoding_of, output, read_head
@@ -117,14 +117,17 @@ class Text:
     @property
     def _texts(self) -> list[str]:
         """The columns of names, geometries and cells. What one of them says does not change how another is read."""
-        found = find_columns(self.names, self.given)
-        named = (found.id, found.user, found.geometry, found.cells, found.cell)
-        return [name for name in named if name is not None]
+        # Columns that are missing are named where the table is read.
+        with suppress(InputError):
+            found = find_columns(self.names, self.given)
+            named = (found.id, found.user, found.geometry, found.cells, found.cell)
+            return [name for name in named if name is not None]
+        return []
 
     def _with_names(self, table: pa.Table, read: Callable[[pa.ChunkedArray], pa.ChunkedArray]) -> pa.Table:
         """Return the table with its names of trips and users as they are read from texts."""
-        found = find_columns(self.names, self.given)
-        for name in {found.id, found.user} & set(table.column_names):
+        found = find_columns(table.column_names, self.given)
+        for name in {name for name in (found.id, found.user) if name is not None}:
             table = table.set_column(table.column_names.index(name), name, read(table[name]))
         return table
 
