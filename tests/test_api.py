@@ -6,8 +6,10 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 import ldptrace
+import ldptrace.curator
 from ldptrace.roads.library import Library
 from road_kit import lattice_roads
 
@@ -68,3 +70,8 @@ def test_large_things_show_themselves_in_one_line() -> None:
     assert repr(roads) == f"<RoadNetwork {roads.name}: 9 nodes, {roads.edges} edges, no crs>"
     assert repr(routes) == f"<Routes: 5 on {roads!r}>"
     assert repr(model) == "<RouteModel: 2 x 2 cells>"
+
+
+def test_the_curator_has_only_its_names() -> None:
+    with pytest.raises(AttributeError, match=r"module 'ldptrace.curator' has no attribute 'np'"):
+        _ = ldptrace.curator.np

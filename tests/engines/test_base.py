@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evaluation_data import drifting_walks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines import base
-from ldptrace.engines.base import Aside, Crowd, T, Work
+from ldptrace.engines.base import Aside, Crowd, Made, T, Work
 from ldptrace.errors import InputError
 from ldptrace.io.account import Account
 from ldptrace.protocol.grid import Grid
@@ -79,3 +79,8 @@ def test_a_tally_is_added_up_from_blocks() -> None:
 def test_what_is_streamed_is_never_whole(ask: Callable[[Crowd], object]) -> None:
     with pytest.raises(InputError, match="needs all trajectories in memory"):
         ask(Streamed())
+
+
+def test_trips_in_memory_say_how_many_points_they_have() -> None:
+    assert Made(Trajectories([0, 1, 2], [0, 1, 2], [0, 2, 3])).trip_points == 1.5
+    assert Made(Trajectories.concat([])).trip_points == 0

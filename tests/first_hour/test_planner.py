@@ -53,7 +53,9 @@ def test_the_file_as_the_vendor_sends_it(tmp_path: Path, encoding: str) -> None:
 
 
 def test_what_is_not_understood_is_said_with_the_way_out(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"which trajectory a point belongs to .* name it with id \(--id\)"):
+    with pytest.raises(
+        FormatError, match=r"which trajectory a point belongs to .* name it with id \(--id Gerät,"
+    ):
         read(saved(tmp_path, [HEAD, *ROWS]))
     with pytest.raises(InputError, match="there is no column 'fahrt' for id; the columns are Gerät, Fahrt"):
         read(saved(tmp_path, [HEAD, *ROWS]), id="fahrt")

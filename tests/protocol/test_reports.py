@@ -30,6 +30,8 @@ def test_what_a_device_writes_can_be_read() -> None:
 def test_every_field_is_checked() -> None:
     data = Reporter(PLAN, "none").report([(1, 1)])
     assert problem(b"\x02" + data[1:]) is Problem.UNKNOWN_VERSION
+    with pytest.raises(ReportRejected, match="the report has version 9, known are 1 and 2"):
+        Report.decode(b"\x09" + data[1:])
     assert problem(data[: HEADER_BYTES - 1]) is Problem.WRONG_SIZE
     assert problem(b"") is Problem.WRONG_SIZE
     assert problem(data + b"\0") is Problem.WRONG_SIZE

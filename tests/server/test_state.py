@@ -151,3 +151,24 @@ def test_what_is_due_is_released_by_itself_one_after_the_other(
     assert begun == [("trips", None)] * TRIES
     with database.reading() as session:
         assert registry.find(session, "trips").state == "closed"
+
+
+def test_uploads_that_wait_are_forgotten_when_the_server_stops(database: Database) -> None:
+    begun, ending, read = threading.Event(), threading.Event(), []
+
+    def first() -> None:
+        begun.set()
+        ending.wait(60)
+
+    async def run() -> None:
+        state = State(database, Settings())
+        uploads = [asyncio.ensure_future(state.upload(first))]
+        await asyncio.to_thread(begun.wait, 60)
+        uploads.append(asyncio.ensure_future(state.upload(lambda: read.append("second"))))
+        await asyncio.sleep(0)
+        threading.Timer(0.2, ending.set).start()
+        await state.stop()
+        await asyncio.gather(*uploads, return_exceptions=True)
+
+    asyncio.run(run())
+    assert read == []

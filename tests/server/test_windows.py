@@ -7,7 +7,7 @@ import pytest
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.standing import Standing
-from ldptrace.server import standing, tallies
+from ldptrace.server import registry, standing, tallies
 from ldptrace.server.counting import Counter
 from ldptrace.server.storage import Database
 from ldptrace.server.windows import CountedPlan
@@ -100,3 +100,12 @@ def test_a_window_that_was_closed_takes_nothing_more(database: Database) -> None
     assert codes(counter, "trips", report, telling_report(2, plan, 4)) == [[WRONG_WINDOW], [WRONG_WINDOW]]
     with database.reading() as session:
         assert session.rows("SELECT * FROM fresh") == session.rows("SELECT * FROM ids") == []
+
+
+def test_a_campaign_says_how_many_windows_have_reports(database: Database) -> None:
+    plan = opened(database, "trips", WEEKLY)
+    for number, window in enumerate((3, 4), 1):
+        body = telling_report(number, plan, window)
+        assert codes(Counter(database, Clock(14 * WEEK)), "trips", body, b"\0")[0] == [COUNTED]
+        with database.reading() as session:
+            assert registry.find(session, "trips").round == number

@@ -31,3 +31,9 @@ def test_a_step_has_fifty_ticks_unless_given() -> None:
 def test_another_method_is_found_by_its_name() -> None:
     assert Settings(2.0).other is None
     assert Settings(2.0, method="lpa").other is other_method("lpa")
+
+
+@pytest.mark.parametrize("given", [True, float("nan"), float("inf"), [60]])
+def test_a_duration_is_a_number_or_a_text(given: object) -> None:
+    with pytest.raises(InputError, match="a duration is a number of seconds"):
+        Settings(1.0, every=given)  # type: ignore[arg-type]
