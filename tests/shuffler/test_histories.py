@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from shuffler_kit import HOUR
 from world_kit import DEVICES, WINDOWS, World, begun, make_curator, seal_of
 
-HISTORIES = int(os.environ.get("LDPTRACE_HISTORIES", "150"))
+HISTORIES = int(os.environ.get("LDPTRACE_HISTORIES", "300"))
 Event = tuple[Any, ...]
 
 _device, _window = st.integers(0, DEVICES - 1), st.integers(0, WINDOWS - 1)
