@@ -66,7 +66,7 @@ def test_a_change_is_marked_in_its_window(tmp_path: Path) -> None:
     assert visits
     assert all(line["changes"] == [2] for line in visits)
     assert {change["window"] for change in found["changes"]} == {5}
-    assert any("(question visits:" in change["text"] for change in found["changes"])
+    assert any("visits has changed since" in change["text"] for change in found["changes"])
     # What was before the change is forgotten: the west is empty.
     assert [one["effective"] for one in found["windows"]] == pytest.approx([600, 1200, 600], rel=0.05)
     database.close_all()

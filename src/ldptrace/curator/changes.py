@@ -56,10 +56,14 @@ class Change:
     chance: float
 
     def __str__(self) -> str:
+        return self.words("steps")
+
+    def words(self, steps: str) -> str:
+        """Return the change in words; `steps` says what is compared, such as windows."""
         way = "more" if self.after > self.before else "fewer"
         return (
             f"{self.question} has changed since {moment_words(self.since)}: {way} {self.where} "
-            f"({self.before:.3f} to {self.after:.3f} per device; {self.chance_words('steps')})"
+            f"({self.before:.3f} to {self.after:.3f} per device; {self.chance_words(steps)})"
         )
 
     def chance_words(self, steps: str) -> str:

@@ -180,7 +180,7 @@ def _window(windows: Sequence[Recalled]) -> dict[str, Any]:
         "before": sum(one.begin >= since for one in same) - 1,
         "half_life": last.half_life,
         "effective": round(last.effective),
-        "changes": [series.change_words(change) for change in last.changes],
+        "changes": [f"{change.words('windows')}." for change in last.changes],
     }
 
 

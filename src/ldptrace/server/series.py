@@ -26,7 +26,7 @@ from ldptrace.models.path.model import observed
 from ldptrace.protocol.plan import CampaignName, Plan
 from ldptrace.protocol.questions import TIME_QUESTIONS, Trips
 from ldptrace.protocol.questions.base import cell_words
-from ldptrace.server.registry import Campaign, day
+from ldptrace.server.registry import Campaign
 from ldptrace.server.storage import Session
 from ldptrace.server.tallies import tallies_of
 from ldptrace.streams.now import LEAST
@@ -56,11 +56,6 @@ class Recalled:
     @property
     def begin(self) -> int:
         return begin_of(self.plan, self.tally)
-
-    @property
-    def without_trip(self) -> Share:
-        """The share of devices without a trip in this window."""
-        return without_trip(self.own)
 
 
 def recalled(tallies: Sequence[tuple[Plan, Tally]]) -> list[Recalled]:
@@ -168,24 +163,11 @@ def over_time(windows: Sequence[Recalled]) -> dict[str, Any]:
             if any(point is not None for point in points)
         ],
         "changes": [
-            {"window": windows[place].tally.window, "text": change_words(change)}
+            {"window": windows[place].tally.window, "text": f"{change.words('windows')}."}
             for place in changed
             for change in windows[place].changes
         ],
     }
-
-
-def change_words(change: Change) -> str:
-    """Return a change in words. The numbers are shares of the devices.
-
-    >>> change_words(Change("visits", 1803859200.0, 3, "cell A4", 0.1, 0.25, 1e-4))
-    'More cell A4 since 2027-03-01 (question visits: 0.100 before, 0.250 now; by chance in 1 of 10,000 windows).'
-    """
-    way = "More" if change.after > change.before else "Less"
-    return (
-        f"{way} {change.where} since {day(round(change.since))} (question {change.question}: "
-        f"{change.before:.3f} before, {change.after:.3f} now; {change.chance_words('windows')})."
-    )
 
 
 def _window(one: Recalled) -> dict[str, Any]:
@@ -200,7 +182,7 @@ def _window(one: Recalled) -> dict[str, Any]:
 
 def _with_trip(one: Recalled) -> Point | None:
     """Return the share of people with a trip, and its standard error if these people are a random sample."""
-    found = one.without_trip
+    found = without_trip(one.own)
     if not math.isfinite(found.std_error):
         return None
     inside = min(max(found.value, 0.0), 1.0)
