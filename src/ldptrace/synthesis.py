@@ -230,9 +230,8 @@ def synthesize(
     """
     given = dict(locals())
     done = run(given.pop("real"), Settings.of(**given))
-    account = done.account
-    if account.omitted() or account.crossings.trips or account.owners.repeated:
-        warnings.warn(account.line(), DataWarning, stacklevel=2)
+    if done.account.is_notable:
+        warnings.warn(done.account.line(), DataWarning, stacklevel=2)
     return done.trajectories
 
 

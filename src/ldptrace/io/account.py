@@ -180,6 +180,11 @@ class Account:
         return omissions((self.dropped, "trajectory"), (self.dropped_points, "point"))
 
     @property
+    def is_notable(self) -> bool:
+        """Whether trips or points were omitted, left the bounds, or may have users that nobody named."""
+        return bool(self.dropped or self.dropped_points or self.crossings.trips or self.owners.repeated)
+
+    @property
     def nothing_left(self) -> bool:
         """Whether there were points, and none of them can be used."""
         if self.crossings.policy == "clamp" and self.crossings.points == self.points > 0:

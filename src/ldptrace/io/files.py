@@ -170,16 +170,11 @@ def trajectories_of(data: Any, reading: Reading | None = None, *, private: bool 
     found, account = read_with_account(data, reading)
     if private:
         refuse_unnamed_users(found, account.source)
-    omitted = account.omitted()
-    said = [
-        account.mostly_lost(),
-        f"omitted {' and '.join(omitted)}" if omitted else "",
-        account.crossings.sentence,
+    if isinstance(data, Trajectories):
         # Of a file that was read before, it was said then.
-        "" if isinstance(data, Trajectories) else account.owners.hint,
-    ]
-    if any(said):
-        warnings.warn("; ".join(part for part in said if part), DataWarning, stacklevel=3)
+        account = replace(account, owners=Owners())
+    if account.is_notable:
+        warnings.warn(account.line(), DataWarning, stacklevel=3)
     return found
 
 
