@@ -12,7 +12,6 @@ from ldptrace.core.crs import step_lengths
 from ldptrace.core.times import DAY, iso
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.words import count
-from ldptrace.io.clean import FASTEST
 
 # A step longer than this share of the map's diagonal is called a jump.
 JUMP_SHARE = 0.25
@@ -141,7 +140,8 @@ def summarise(trajectories: Trajectories) -> Summary:
 def _impossible(
     trajectories: Trajectories, inner: np.ndarray[tuple[int], np.dtype[np.bool_]], steps: Floats
 ) -> list[str]:
-    """Count what cannot be: steps back in time, steps without time, speeds too high for traffic, impossible dates."""
+    """Count what cannot be: steps back in time, steps without time, impossible dates. The account of a reader counts
+    steps that are too fast."""
     t = trajectories.t
     if t is None or not len(t):
         return []
@@ -152,10 +152,6 @@ def _impossible(
         found.append(f"time goes back in {count(back, 'step')}")
     if still:
         found.append(f"time stands still in {count(still, 'step')} to another place")
-    if trajectories.is_geographic:
-        fast = int(np.sum(far[seconds > 0] > FASTEST * seconds[seconds > 0]))
-        if fast:
-            found.append(f"{count(fast, 'step')} faster than {3.6 * FASTEST:,.0f} km/h")
     long = int(np.sum(seconds > DAY))
     if long:
         found.append(
