@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +13,9 @@ import pytest
 
 from evaluation_data import drifting_walks, timed
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.evaluation.distances import metric_scale, travel_distances
 from ldptrace.evaluation.evaluator import evaluate
+from ldptrace.evaluation.habits import Habits
 from ldptrace.evaluation.line_metrics import LinePair, LineQueries
 from ldptrace.evaluation.mobility import (
     CLASS_VALUES,
@@ -55,6 +59,26 @@ def test_common_part_of_commuters_as_in_scikit_mobility() -> None:
     # Three of four trips lead from zone to zone as real ones.
     there, back = [(0.5, 0.5), (6.5, 6.5)], [(6.5, 6.5), (0.5, 0.5)]
     assert of("common_part_of_commuters", [there] * 2, [there, back]) == 0.5
+
+
+def test_golden_numbers_of_scikit_mobility() -> None:
+    """Every visit of its users is a trip with one point; jumps are trips from each visit to the next."""
+    golden = json.loads(Path(__file__).with_name("scikit_mobility.json").read_text())
+    for case in golden["common_part_of_commuters"]:
+        assert common_part(*(np.array(flows, float) for flows in case["flows"])) == pytest.approx(case["value"])
+    grid = Grid((10.2, 43.4, 11.4, 44.0), 6)
+    for user, visits in golden["visits"].items():
+        places = [tuple(golden["places"][name]) for name in visits]
+        stays = Trajectories.from_lists([[place] for place in places], crs="EPSG:4326")
+        habits = Habits.of(stays, np.zeros(len(places), dtype=np.int64), grid)
+        assert habits.places.tolist() == [golden["number_of_locations"][user]]
+        assert habits.radii[0] / 1000 == pytest.approx(golden["radius_of_gyration"][user], rel=0.002)
+        jumps = Trajectories.from_lists(list(zip(places, places[1:], strict=False)), crs="EPSG:4326")
+        lengths = travel_distances(jumps, metric_scale(grid, geographic=True)) / 1000
+        assert lengths.sum() == pytest.approx(golden["distance_straight_line"][user], rel=0.002)
+        assert lengths.max() == pytest.approx(golden["maximum_distance"][user], rel=0.002)
+        counted = Traces.of(jumps, grid).jumps
+        assert CLASS_VALUES[np.flatnonzero(counted)[-1]] / 1000 == pytest.approx(lengths.max(), rel=0.025)
 
 
 def haversine(a: tuple[float, float], b: tuple[float, float]) -> float:
