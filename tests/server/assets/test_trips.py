@@ -61,6 +61,18 @@ def test_strange_trips_are_answered_like_any_other(shared: Visit, text: str, say
     page.uncheck("#consent")
 
 
+def test_the_page_says_what_the_device_makes_of_trips(shared: Visit) -> None:
+    page = shared.page
+    exchanged = [[y, x] for x, y in LINE["coordinates"]]
+    choose(page, "a.json", json.dumps({"type": "LineString", "coordinates": exchanged}))
+    expect(page.locator("#checked")).to_contain_text("all would be inside with x and y exchanged")
+    page.click("#clear")
+    expect(page.locator("#checked li")).to_have_count(0)
+    page.click("#none")
+    expect(page.locator("#checked")).to_contain_text("The answer says that there is no trip")
+    page.click("#clear")
+
+
 def test_times_come_from_gpx_and_from_geojson(shared: Visit) -> None:
     """As seconds of the clocks where the browser is: the first hour of a trip is the hour that the person saw."""
     line = {"type": "Feature", "geometry": LINE, "properties": {"times": [1_772_352_000, 1_772_353_200]}}

@@ -274,7 +274,18 @@ function take(trips, drawn, note = "") {
   at("found").textContent = trips === null ? "" : `${note}${described(lines.flat(), cells)}`;
   at("consent").checked = false;
   ready();
+  check(state.trips);
 }
+
+/** What the device would make of the trips, in the sentences that developers read too. */
+async function check(trips) {
+  const lines = trips === null ? [] : await state.reporter.check(about(trips), state.round);
+  // Other trips may have been chosen meanwhile.
+  if (trips === state.trips) at("checked").replaceChildren(...lines.map((line) => html("li", {}, line)));
+}
+
+/** The trips as the device takes them. */
+const about = (trips) => (state.plan.standing && state.drawn ? drawnNow(trips, state.own) : trips);
 
 function described(trip, cells) {
   if (trip.length === 0) return "";
@@ -316,13 +327,13 @@ function keys(event) {
 
 /** Draw the report, keep it, send it, show it. */
 async function send() {
-  const { reporter, round, own } = state;
-  const trips = state.trips ?? [];
+  const { reporter, round } = state;
+  const trips = about(state.trips ?? []);
   for (const id of ["send", "again", "stop", "consent", "file", "undo", "clear", "none"]) at(id).disabled = true;
   tell("");
   let report;
   try {
-    report = await reporter.report(state.plan.standing && state.drawn ? drawnNow(trips, own) : trips, round);
+    report = await reporter.report(trips, round);
   } catch (error) {
     // What has no place in the ledger is not sent.
     tell(say("notSent", { reason: error instanceof PlanRefused ? error.problem.sentence : `${error.message}.` }), "bad");
