@@ -6,12 +6,16 @@ import json
 import time
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cli_kit import PLAN, error_of, run, status
 from ldptrace.cli.own import own_trips
+from ldptrace.core.reading import Reading
+from ldptrace.core.times import OWN_CLOCKS
 from ldptrace.curator import Tally
 from ldptrace.device import Reporter, trip_of
 from ldptrace.device.files import read_trips
@@ -115,14 +119,19 @@ def test_a_file_in_which_no_trip_was_found_is_named() -> None:
         given = ("--trajectory", name, "-o", "report", "--ledger", f"{name}.json")
         said = run("report", "--plan", "plan.json", *given).output
         assert (f"{name}: {words}" in said) != found
+        # And why, with options that the command has.
+        assert ("columns.csv: no column for x" in said) != found
+        assert ("(--x, --y)" in said) != found
+    named = ("--trajectory", "columns.csv", "--x", "a", "--y", "b", "--id", "a", "-o", "report")
+    assert words not in run("report", "--plan", "plan.json", *named, "--ledger", "named.json").output
 
 
 @pytest.mark.parametrize("name", [name for name in ODD_FILES if name.endswith((".gpx", ".geojson"))])
 @pytest.mark.usefixtures("folder")
 def test_both_commands_make_the_same_of_a_file(name: str) -> None:
     Path(name).write_text(ODD_FILES[name])
-    ours, theirs = own_trips(Path(name), None, None), read_trips([name])
-    assert repr(ours) == repr((list(theirs.recordings), theirs.crs))
+    ours, theirs = own_trips(Path(name), Reading()), read_trips([name])
+    assert repr((ours.recordings, ours.crs)) == repr((list(theirs.recordings), theirs.crs))
     given = ["--plan", "plan.json", "--ledger", "theirs.json", "--trajectory", name, "-o", "theirs"]
     assert device(["report", *given]) == 0
     assert len(Path("theirs").read_bytes()) == report_bytes(PLAN.rounds[0])
@@ -134,9 +143,9 @@ def test_both_commands_make_the_same_of_a_file(name: str) -> None:
 def test_whatever_the_coordinates_are(tmp_path_factory: pytest.TempPathFactory, coordinates: object) -> None:
     file = tmp_path_factory.mktemp("odd") / "odd.geojson"
     file.write_text(json.dumps({"type": "LineString", "coordinates": coordinates}))
-    recordings, system = own_trips(file, None, None)
-    assert system == "EPSG:4326"
-    assert len(Reporter(PLAN, "none").report(recordings)) == report_bytes(PLAN.rounds[0])
+    own = own_trips(file, Reading())
+    assert own.crs == "EPSG:4326"
+    assert len(Reporter(PLAN, "none").report(own.recordings)) == report_bytes(PLAN.rounds[0])
 
 
 @pytest.mark.parametrize(
@@ -226,6 +235,26 @@ def test_questions_that_nobody_answered_are_named_and_have_no_table() -> None:
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("folder")
+def test_hours_are_shown_with_whose_they_are() -> None:
+    """What a report would say, estimates and a fitted model: devices answer about their own clocks."""
+    timed = Plan.single_report(Grid((0, 0, 6, 6), 6), 4, questions=["departure", "visits"])
+    Path("timed.json").write_text(timed.to_json())
+    Path("zoned.csv").write_text("id,x,y,t\n1,0.5,0.5,1700206200\n1,3.0,4.0,1700206800\n")
+    given = ("--plan", "timed.json", "--trajectory", "zoned.csv", "--explain", "--ledger", "l.json")
+    assert "Hours are those of the clock of this device." in run("report", *given).output
+    said = run("report", *given, "--timezone", "Asia/Shanghai").output
+    assert "Hours are those of Asia/Shanghai." in said
+    assert "Hours are" not in run("report", "--plan", "plan.json", *given[2:]).output
+    reporter = Reporter(timed, "none")
+    Path("r").write_bytes(b"".join(reporter.report([(1.0, 1.0, 3600.0)]) for _ in range(20)))
+    assert run("tally", "r", "--plan", "timed.json", "-o", "t.json").exit_code == 0
+    said = run("estimate", "t.json", "--plan", "timed.json", "-o", "e.json").output
+    assert OWN_CLOCKS in said
+    assert OWN_CLOCKS in run("fit", "e.json", "-o", "f.npz").output
+
+
+@pytest.mark.usefixtures("folder")
 def test_a_tally_goes_to_stdout_too() -> None:
     run("report", "--plan", "plan.json", "--trajectory", "trip.csv", "-o", "r")
     result = run("tally", "r", "--plan", "plan.json")
@@ -242,12 +271,23 @@ def test_times_of_a_file_reach_the_questions_about_time(
         (tmp_path / "trip.csv").write_text("id,x,y,t\n1,0.5,0.5,1700206200\n1,3.0,4.0,1700206800\n")
         (tmp_path / "day.csv").write_text("id,x,y,t\n1,0.5,0.5,30600\n1,3.0,4.0,31200\n")
         for name in ("trip.csv", "day.csv"):
-            [recording], _ = own_trips(tmp_path / name, None, None)
+            [recording] = own_trips(tmp_path / name, Reading()).recordings
             points = recording.points
             trip = trip_of(points, PLAN.grid)
             assert trip.hour is not None
             assert trip.hour % 24 == 8
             assert trip.seconds == 600
+        # A file that states its zone is right about the hours, wherever it is read.
+        when = pa.array([1_700_206_200, 1_700_206_800], pa.timestamp("s", "America/Los_Angeles"))
+        pq.write_table(
+            pa.table({"trip_id": [1, 1], "x": [0.5, 3.0], "y": [0.5, 4.0], "t": when}), tmp_path / "z.parquet"
+        )
+        own = own_trips(tmp_path / "z.parquet", Reading())
+        assert own.timezone == "America/Los_Angeles"
+        assert trip_of(own.recordings[0].points, PLAN.grid).hour % 24 == 23
+        assert own.recordings[0].arrival == 1_700_206_800
+        own = own_trips(tmp_path / "trip.csv", Reading(timezone="America/Los_Angeles"))
+        assert trip_of(own.recordings[0].points, PLAN.grid).hour % 24 == 23
     finally:
         monkeypatch.undo()
         time.tzset()

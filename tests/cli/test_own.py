@@ -14,6 +14,7 @@ import pytest
 import ldptrace as lt
 from cli_kit import error_of, run
 from ldptrace.cli.own import own_trips
+from ldptrace.core.reading import Reading
 from ldptrace.device import Ledger, Reporter
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
@@ -164,7 +165,7 @@ def test_a_refusal_depends_on_the_kind_of_file_alone(name: str) -> None:
     assert not Path("report").exists()
     degrees = Plan.single_report(Grid((0, 0, 6, 6), 6), 1, crs="EPSG:4326")
     Path("plan.json").write_text(degrees.to_json())
-    assert own_trips(Path(name), None, None)[1] == "EPSG:4326"
+    assert own_trips(Path(name), Reading()).crs == "EPSG:4326"
     command = ("report", "--plan", "plan.json", "--trajectory", name, "--ledger", "l.json", "-o", "report")
     assert run(*command).exit_code == 0
 
@@ -179,11 +180,11 @@ def test_what_single_points_say_of_themselves_refuses_nothing() -> None:
         "id,wkt\n1,\n",
     ):
         Path("points.csv").write_text(text)
-        assert own_trips(Path("points.csv"), None, None)[1] is None
+        assert own_trips(Path("points.csv"), Reading()).crs is None
     for x, y in (([1.0, 2.0], [1.0]), ([1.0], [1.0])):
         pq.write_table(pa.table({"traj_id": [1], "x": [x], "y": [y]}), "lists.parquet")
-        trips, crs = own_trips(Path("lists.parquet"), None, None)
-        assert (len(trips), crs) == (int(len(x) == len(y)), None)
+        own = own_trips(Path("lists.parquet"), Reading())
+        assert (len(own.recordings), own.crs) == (int(len(x) == len(y)), None)
 
 
 @pytest.mark.usefixtures("here")
@@ -191,11 +192,11 @@ def test_tables_say_their_coordinates_with_and_without_rows() -> None:
     for name, x in (("degrees", [1.0]), ("metres", [])):
         trips = lt.Trajectories(np.array(x), np.array(x), np.array([0, len(x)]), crs="EPSG:25832")
         lt.write(trips, f"{name}.parquet")
-        assert own_trips(Path(f"{name}.parquet"), None, None)[1] == "EPSG:25832"
+        assert own_trips(Path(f"{name}.parquet"), Reading()).crs == "EPSG:25832"
     for text in ("id,x,y\n", "id,x,y\n1,2,3\n"):
         Path("plain.csv").write_text(text)
-        assert own_trips(Path("plain.csv"), None, None)[1] is None
-        assert own_trips(Path("plain.csv"), None, "EPSG:3857")[1] == "EPSG:3857"
+        assert own_trips(Path("plain.csv"), Reading()).crs is None
+        assert own_trips(Path("plain.csv"), Reading(crs="EPSG:3857")).crs == "EPSG:3857"
     named = {"type": "name", "properties": {"name": "urn:ogc:def:crs:EPSG::3857"}}
     for features in (
         [],
@@ -203,14 +204,14 @@ def test_tables_say_their_coordinates_with_and_without_rows() -> None:
     ):
         document = {"type": "FeatureCollection", "crs": named, "features": features}
         Path("named.geojson").write_text(json.dumps(document))
-        assert own_trips(Path("named.geojson"), None, None)[1] == "EPSG:3857"
+        assert own_trips(Path("named.geojson"), Reading()).crs == "EPSG:3857"
 
 
 @pytest.mark.usefixtures("here")
 def test_one_of_several_trips_is_drawn() -> None:
     rows = [f"{k},{k % 6}.5,0.5" for k in range(12)]
     Path("many.csv").write_text("\n".join(["id,x,y", *rows]) + "\n")
-    trips, _ = own_trips(Path("many.csv"), None, None)
+    trips = own_trips(Path("many.csv"), Reading()).recordings
     assert len(trips) == 12
     sure = Plan.single_report(Grid((0, 0, 6, 6), 6), 20, questions=["start"])
     seen = set()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -65,7 +66,9 @@ def test_golden_numbers_of_scikit_mobility() -> None:
     """Every visit of its users is a trip with one point; jumps are trips from each visit to the next."""
     golden = json.loads(Path(__file__).with_name("scikit_mobility.json").read_text())
     for case in golden["common_part_of_commuters"]:
-        assert common_part(*(np.array(flows, float) for flows in case["flows"])) == pytest.approx(case["value"])
+        assert common_part(*(np.array(flows, float) for flows in case["flows"])) == pytest.approx(
+            case["value"]
+        )
     grid = Grid((10.2, 43.4, 11.4, 44.0), 6)
     for user, visits in golden["visits"].items():
         places = [tuple(golden["places"][name]) for name in visits]
@@ -73,7 +76,7 @@ def test_golden_numbers_of_scikit_mobility() -> None:
         habits = Habits.of(stays, np.zeros(len(places), dtype=np.int64), grid)
         assert habits.places.tolist() == [golden["number_of_locations"][user]]
         assert habits.radii[0] / 1000 == pytest.approx(golden["radius_of_gyration"][user], rel=0.002)
-        jumps = Trajectories.from_lists(list(zip(places, places[1:], strict=False)), crs="EPSG:4326")
+        jumps = Trajectories.from_lists(list(pairwise(places)), crs="EPSG:4326")
         lengths = travel_distances(jumps, metric_scale(grid, geographic=True)) / 1000
         assert lengths.sum() == pytest.approx(golden["distance_straight_line"][user], rel=0.002)
         assert lengths.max() == pytest.approx(golden["maximum_distance"][user], rel=0.002)

@@ -22,7 +22,7 @@ from ldptrace.cli.common import (
     write_text,
 )
 from ldptrace.cli.options import with_options
-from ldptrace.cli.own import default_ledger, own_trips
+from ldptrace.cli.own import OwnTrips, default_ledger, own_trips
 from ldptrace.core.reading import Reading
 from ldptrace.core.running import Running
 from ldptrace.errors import InputError
@@ -64,7 +64,7 @@ CHUNK = 1 << 24
 SHOWN = 8
 
 
-@with_options(reading=Reading, only=("format", "crs"))
+@with_options(reading=Reading, only=("format", "crs", "x", "y", "t", "id", "timezone", "month_first"))
 def report(
     context: typer.Context,
     plan: PlanOption,
@@ -150,19 +150,22 @@ def report(
         raise InputError("--now is for trials, which must not change the usual ledger: give --ledger FILE")
     check_outputs([output], [plan, *([trajectory] if trajectory else [])])
     clock = system_clock() if now is None else moment("--now", now)
-    trips, system = (
-        ([], reading.crs) if trajectory is None else own_trips(trajectory, reading.format, reading.crs)
-    )
+    own = OwnTrips([], reading.crs) if trajectory is None else own_trips(trajectory, reading)
+    trips = own.recordings
     allowed = {"local_limit": local_limit, "most_local": most_local}
     book = Ledger(ledger or default_ledger(), limit, shuffled=shuffled, **allowed)
-    reporter = Reporter.from_document(read_document(plan), plan_id=plan_id, crs=system, ledger=book)
+    reporter = Reporter.from_document(read_document(plan), plan_id=plan_id, crs=own.crs, ledger=book)
     number = reporter.number(None if round_number is None else round_number - 1)
     if trajectory is not None and not trips:
         note(f"{trajectory}: no trip was found in it, and the device answers that there is none")
+        if own.reason is not None:
+            note(own.reason)
     words = []
     if explain:
         words = [*explain_ledger(book, reporter.plan, clock), *explain_asking(reporter.plan, number)]
         words += [] if trajectory is None else reporter.check(trips, number, clock)
+        if trips and any(ask.question.about_time for ask in reporter.plan.rounds[number].asks):
+            words.append(f"Hours are those of {own.timezone or 'the clock of this device'}.")
     done = ""
     if output is not None:
         note(plan_words(book, reporter.plan))
@@ -315,6 +318,7 @@ def estimate(
     """
     from rich.table import Table
 
+    from ldptrace.core.times import OWN_CLOCKS
     from ldptrace.core.words import count
     from ldptrace.curator.trips import trips_per_person
     from ldptrace.protocol.words import item_words
@@ -342,6 +346,8 @@ def estimate(
             words = item_words(found.question, item)
             table.add_row(words, f"{found.frequencies[item]:.4f}", f"{found.std_errors[item]:.4f}")
         console.print(table)
+    if any(found.question.about_time and found.users for found in estimates.values()):
+        console.print(OWN_CLOCKS, soft_wrap=True)
     for said in [] if trips is None else trips.words(population):
         console.print(said, soft_wrap=True)
     if unasked:

@@ -118,7 +118,12 @@ def describe(account: Account, summary: Summary) -> str:
         ("points each", _spread(summary.points_per_trajectory)),
         ("distance", _spread(summary.distance, unit)),
         ("longest step", f"{_number(summary.longest_step)} {unit}"),
-        ("interval", _spread(summary.interval_seconds, "s") if summary.interval_seconds else "no times"),
+        (
+            "interval",
+            _spread(summary.interval_seconds, "s")
+            if summary.interval_seconds
+            else "no times; if a column holds them, name it with --t",
+        ),
     ]
     if summary.duration_seconds:
         rows.append(("duration", _spread(summary.duration_seconds, "s")))

@@ -38,10 +38,12 @@ def fit(
 
     The command `ldptrace sample` draws synthetic trips from this model file.
     """
+    from ldptrace.core.times import OWN_CLOCKS
     from ldptrace.curator import Estimates
     from ldptrace.methods.public import Public
     from ldptrace.models import fit_model
     from ldptrace.models.routes.options import StreetOptions
+    from ldptrace.models.space_time import TimedModel
 
     check_outputs([output], sources)
     if plan is None and (len(sources) > 1 or at is not None or remember != "forever"):
@@ -66,6 +68,8 @@ def fit(
         with stages("write"):
             model.save(output)
     typer.echo(model.explain(), err=str(output) == "-")
+    if isinstance(model, TimedModel):
+        note(OWN_CLOCKS)
     note(f"a {model.kind} model on {model.grid.n} x {model.grid.n} cells: {output}")
 
 

@@ -6,9 +6,12 @@ import math
 import os
 import sys
 import tempfile
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ldptrace.core.reading import Reading
+from ldptrace.core.times import to_local
 from ldptrace.device.files import own_clock
 from ldptrace.errors import InputError
 
@@ -23,8 +26,19 @@ def default_ledger() -> Path:
     return Path(home) / "ldptrace" / "ledger.json"
 
 
-def own_trips(path: Path, format: str | None, crs: str | None) -> tuple[list[Recording], str | None]:
-    """Read the person's trajectories and their coordinate system, GPX and GeoJSON as `ldptrace-device` does.
+@dataclass(frozen=True)
+class OwnTrips:
+    """The person's trips, their coordinate system, the time zone of their hours (None: that of the device's clock), and
+    why there are none, if the file cannot be read."""
+
+    recordings: list[Recording]
+    crs: str | None
+    timezone: str | None = None
+    reason: str | None = None
+
+
+def own_trips(path: Path, reading: Reading) -> OwnTrips:
+    """Read the person's trajectories, GPX and GeoJSON as `ldptrace-device` does.
 
     A file that does not exist and a format that is not known from the name or from `format` are errors. The content of
     a file is never an error: a file that is broken, or that has no usable trajectory, means "no trip", which the device
@@ -33,38 +47,43 @@ def own_trips(path: Path, format: str | None, crs: str | None) -> tuple[list[Rec
     """
     from ldptrace.io.formats import FORMATS, named, of_path
 
+    format = reading.format
     if format is not None:
         named(format)
     if str(path) == "-":
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder, "stdin")
             copy.write_bytes(sys.stdin.buffer.read())
-            return _read(copy, format, crs)
+            return _read(copy, reading)
     if not path.exists():
         raise InputError(f"{path}: there is no such file or folder")
     if format is None and of_path(path) is None and path.is_file() and path.suffix.lower() != ".zip":
         raise InputError(
             f"{path}: the format is not known from the name; give it with --format as one of {', '.join(FORMATS)}"
         )
-    return _read(path, format, crs)
+    return _read(path, reading)
 
 
-def _read(path: Path, format: str | None, crs: str | None) -> tuple[list[Recording], str | None]:
+def _read(path: Path, reading: Reading) -> OwnTrips:
     from ldptrace.device.files import trips_of
     from ldptrace.io.files import read, stated_crs
     from ldptrace.io.formats import files_of
 
+    format, crs = reading.format, reading.crs
+    plain = replace(reading, format=None, crs=None) == Reading()
     try:
         with files_of(path, format) as (kind, files):
-            if kind.name in ("gpx", "geojson") and len(files) == 1 and files[0].suffix != ".gz":
+            if plain and kind.name in ("gpx", "geojson") and len(files) == 1 and files[0].suffix != ".gz":
                 trips = trips_of(files[0].read_bytes(), gpx=kind.name == "gpx")
-                return list(trips.recordings), crs or trips.crs
-        found = read(path, format=format, crs=crs)
-        return [_recording(found, number) for number in range(len(found))], crs or stated_crs(path, format)
+                return OwnTrips(list(trips.recordings), crs or trips.crs)
+        options = {name: getattr(reading, name) for name in ("timezone", "month_first")}
+        found = read(path, format=format, crs=crs, **asdict(reading.names), **options)
+        recordings = [_recording(found, number) for number in range(len(found))]
+        return OwnTrips(recordings, crs or stated_crs(path, format), found.timezone)
     except OSError:
         raise
-    except Exception:  # anything that a reader meets in the content, the device answers
-        return [], crs or _stated(path, format)
+    except Exception as error:  # anything that a reader meets in the content, the device answers
+        return OwnTrips([], crs or _stated(path, format), reason=str(error))
 
 
 def _stated(path: Path, format: str | None) -> str | None:
@@ -78,7 +97,7 @@ def _stated(path: Path, format: str | None) -> str | None:
 
 
 def _recording(trips: Trajectories, number: int) -> Recording:
-    """Return one trajectory with times on the device's own clock, and when it arrived."""
+    """Return one trajectory with times on the clocks of its zone, or on the device's own clock, and when it arrived."""
     from ldptrace.device import Recording
 
     part = slice(int(trips.offsets[number]), int(trips.offsets[number + 1]))
@@ -87,4 +106,6 @@ def _recording(trips: Trajectories, number: int) -> Recording:
         return Recording(list(zip(x, y, strict=True)), None)
     t = trips.t[part].tolist()
     arrival = None if not t or math.isnan(t[-1]) else t[-1]
-    return Recording(list(zip(x, y, map(own_clock, t), strict=True)), arrival)
+    zone = trips.timezone
+    clock = [own_clock(seconds) for seconds in t] if zone is None else to_local(trips.t[part], zone).tolist()
+    return Recording(list(zip(x, y, clock, strict=True)), arrival)

@@ -215,7 +215,7 @@ class Book(Record):
     def from_json(text: str) -> Book:
         """Read the text of the file; a `ValueError`, `KeyError`, `TypeError` or the like if it is no ledger."""
         data = json.loads(text)
-        if data["format"] != FORMAT or data["version"] not in VERSIONS:
+        if not isinstance(data, dict) or data.get("format") != FORMAT or data.get("version") not in VERSIONS:
             raise ValueError(f"expected format {FORMAT!r} version {DIRECT} or {SHUFFLED}")
         limit = budget_fraction(data["limit"], MAX_LIFETIME, "a limit")
         limits = Limits(limit)

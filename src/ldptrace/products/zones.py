@@ -231,6 +231,8 @@ def _is_json(path: Path) -> bool:
 def _of_features(geopandas: Any, path: Path) -> Any:
     """Read the features of GeoJSON. An id beside the properties is a column `id`."""
     document = json.loads(path.read_bytes())
+    if "type" not in document:
+        raise FormatError("it is not GeoJSON")
     single = document if "geometry" in document else {"geometry": document}
     features = [
         {
