@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from ldptrace.core.atomic import atomic_folder, atomic_path, check_folder, check_output, is_folder, part_name
+from ldptrace.core.atomic import (
+    atomic_folder,
+    atomic_path,
+    check_folder,
+    check_output,
+    is_folder,
+    make_folder,
+    part_name,
+)
 from ldptrace.errors import InputError
 
 
@@ -173,3 +181,12 @@ def test_a_library_with_words_of_its_own_for_a_full_disk_says_what_others_say(tm
     with pytest.raises(OSError, match="No space left on device") as found, atomic_path(target):
         raise OSError(errno.ENOSPC, "Error writing bytes to file. Detail: [errno 28] No space left on device")
     assert (found.value.strerror, found.value.filename) == ("No space left on device", str(target))
+
+
+def test_a_file_where_a_folder_is_needed_is_refused_before_the_work_begins(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("old")
+    with pytest.raises(InputError, match="taken: it is a file, and a folder is needed"):
+        make_folder(tmp_path / "taken")
+    make_folder(tmp_path / "new" / "inner")
+    make_folder(tmp_path / "new")
+    assert (tmp_path / "new" / "inner").is_dir()

@@ -171,6 +171,13 @@ def test_a_ledger_that_cannot_be_read_stops_everything(path: Path, text: str) ->
     assert path.read_bytes() == text.encode("latin-1")
 
 
+@pytest.mark.parametrize("text", ["[]", '{"a": 1}', '{"format": "ldptrace-ledger"}'])
+def test_another_document_is_said_to_be_no_ledger(path: Path, text: str) -> None:
+    path.write_text(text)
+    with pytest.raises(FormatError, match="cannot be read: expected format 'ldptrace-ledger' version 1 or 2"):
+        Ledger(path).entries  # noqa: B018
+
+
 def test_only_the_person_can_read_it(path: Path) -> None:
     Reporter(PLAN, Ledger(path)).report([])
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

@@ -16,7 +16,6 @@ from evaluation_data import drifting_walks, timed
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.distances import metric_scale, travel_distances
 from ldptrace.evaluation.evaluator import evaluate
-from ldptrace.evaluation.habits import Habits
 from ldptrace.evaluation.line_metrics import LinePair, LineQueries
 from ldptrace.evaluation.mobility import (
     CLASS_VALUES,
@@ -29,7 +28,7 @@ from ldptrace.evaluation.mobility import (
     moved_between,
     smape,
 )
-from ldptrace.evaluation.traces import Traces
+from ldptrace.evaluation.traces import Habits, Traces
 from ldptrace.protocol.grid import Grid
 
 SQUARE = (0.0, 0.0, 12.0, 12.0)

@@ -141,7 +141,8 @@ def test_zones_without_ground_are_refused(tmp_path: Path) -> None:
     ("name", "text", "said"),
     [
         ("table.csv", "a,b\n1,2\n", "neither a GeoPackage nor a Shapefile"),
-        ("list.geojson", '{"features": [7]}', "the zones cannot be read"),
+        ("list.geojson", '{"type": "FeatureCollection", "features": [7]}', "the zones cannot be read"),
+        ("other.json", '{"a": 1}', "the zones cannot be read: it is not GeoJSON$"),
         ("none.geojson", '{"type": "FeatureCollection", "features": []}', "this file has none"),
         ("empty.geojson", "", r"cannot be read: its content is neither a GeoPackage nor a Shapefile$"),
     ],

@@ -21,7 +21,7 @@ from ldptrace_lab.compare.runs import Comparison, Contestant, Row
 
 # Columns of a table by the level of their metrics.
 PARTS = {"paper": "the paper's nine metrics"} | {
-    level: HEADINGS[level] for level in ("street", "time", "stream")
+    level: HEADINGS[level] for level in ("street", "time", "mobility", "difftraj", "stream")
 }
 SHORT = {
     "density_error": "density",
