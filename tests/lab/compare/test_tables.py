@@ -55,6 +55,16 @@ def test_a_table_in_which_no_method_has_a_value_is_omitted(found: Comparison) ->
     assert [table.part for table in tables(replace(found, rows=(*found.rows, hours)))] == ["paper", "street"]
 
 
+def test_metrics_of_planners_and_of_difftraj_have_tables(found: Comparison) -> None:
+    own = [
+        Row("square", found.rows[0].contestant, 1.0, ALL_METRICS[name], 0.5, None, 1)
+        for name in ("common_part_of_commuters", "difftraj_trip_error")
+    ]
+    made = tables(replace(found, rows=(*found.rows, *own)))
+    assert [table.part for table in made] == ["paper", "street", "mobility", "difftraj"]
+    assert "### square: mobility metrics" in markdown(replace(found, rows=(*found.rows, *own)))
+
+
 def test_markdown(found: Comparison) -> None:
     text = markdown(found)
     assert "### square: the paper's nine metrics" in text
