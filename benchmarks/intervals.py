@@ -32,7 +32,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.generators import city_traffic
 from ldptrace.models.base import MobilityModel
 from ldptrace.products import flows, matrix
-from ldptrace.products.departures import Departures
+from ldptrace.products.departures import slots_of
 from ldptrace.products.sample import Numbers, Sample
 from ldptrace.products.zones import Squares
 from ldptrace.roads.matching import StreetIndex
@@ -98,9 +98,9 @@ def pairs(sample: Sample, trips: Trajectories) -> Known:
 
 def hours(sample: Sample, trips: Trajectories) -> Known:
     """Trips that begin in each hour of the day."""
-    values, errors = sample.counted(Departures.of(sample.trips, "hour").place, 24)
+    values, errors = sample.counted(slots_of(sample.trips, "hour")[1], 24)
     assert errors is not None
-    truth = np.bincount(Departures.of(trips, "hour").place, minlength=24).astype(float)
+    truth = np.bincount(slots_of(trips, "hour")[1], minlength=24).astype(float)
     return Known(values, errors, values, truth)
 
 

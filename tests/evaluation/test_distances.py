@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation_data import drifting_walks
+from ldptrace.core.crs import scale_of
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation import distances
 from ldptrace.evaluation.distances import count_near, largest_distance
@@ -42,7 +43,7 @@ def test_diameter_of_many_points_in_every_direction(rng: np.random.Generator) ->
 def test_distances_are_in_metres_when_geographic() -> None:
     # A degree of latitude is 111.2 km, one of longitude at 60 degrees north half of it.
     grid = Grid((10, 59, 12, 61), 2)
-    kx, ky = distances.metric_scale(grid, geographic=True)
+    kx, ky = scale_of(grid.bounds, "EPSG:4326")
     assert ky == pytest.approx(111_195, abs=1)
     assert kx == pytest.approx(ky / 2, rel=1e-12)
     line = Trajectories.from_lists([[(10, 60), (11, 60)]])

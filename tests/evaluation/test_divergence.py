@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ldptrace.evaluation import divergence
-from ldptrace.evaluation.divergence import Spread, padded_sum, quantile, round_edges
+from ldptrace.evaluation.divergence import Spread, quantile, round_edges
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=12))
@@ -57,7 +57,6 @@ def test_quantiles_of_counted_numbers_are_those_of_the_numbers(values: list[int]
 
 def test_small_things() -> None:
     assert round_edges(0.0)[-1] == 1.0
-    assert padded_sum(np.array([1]), np.array([0, 4])).tolist() == [1, 4]
     assert Spread.of(np.empty(0)).mean == 0.0
 
 

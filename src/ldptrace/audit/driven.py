@@ -12,7 +12,7 @@ import shlex
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 from ldptrace.audit.system import Points
 from ldptrace.device.lines import Lines
@@ -24,16 +24,6 @@ FOLDER = "{ledgers}"
 MOST = 500
 
 Json = dict[str, Any]
-
-
-class Device(Protocol):
-    """Something that answers lines."""
-
-    name: str
-
-    def ask(self, line: Json) -> Json: ...
-
-    def restart(self) -> None: ...
 
 
 class OwnDevice:
@@ -118,6 +108,10 @@ class CommandDevice:
 
     def _gone(self) -> InputError:
         return InputError(f"the device {self.name!r} ended before it answered, status {self._process.poll()}")
+
+
+# Something that answers lines.
+Device = OwnDevice | CommandDevice
 
 
 def reports_of(device: Device, line: Json, count: int) -> list[bytes]:

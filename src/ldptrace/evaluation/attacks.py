@@ -12,10 +12,11 @@ import numpy as np
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
+from ldptrace.core.crs import scale_of
 from ldptrace.core.kernels import kernel
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation.distances import count_near, largest_distance, metric_scale, travel_distances
+from ldptrace.evaluation.distances import count_near, largest_distance, travel_distances
 from ldptrace.evaluation.queries import resample
 from ldptrace.protocol import lattice
 from ldptrace.protocol.grid import Grid
@@ -87,13 +88,13 @@ class Outlier:
     @staticmethod
     def of(real: Trajectories, grid: Grid) -> Outlier:
         """Learn travel distances and the threshold from the real set."""
-        scale = metric_scale(grid, geographic=real.is_geographic)
+        scale = scale_of(grid.bounds, real.crs)
         distances = np.sort(travel_distances(real, scale))
         return Outlier(grid, distances, SAME_DISTANCE * float(np.ptp(distances)) if len(distances) else 0.0)
 
     def against(self, published: Trajectories) -> Resilience:
         """Attack a published set."""
-        scale = metric_scale(self.grid, geographic=published.is_geographic)
+        scale = scale_of(self.grid.bounds, published.crs)
         return resilience_of(self._matches(outliers(travel_distances(published, scale))))
 
     def against_real(self) -> Resilience:
@@ -121,7 +122,7 @@ def zone_visits(trajectories: Trajectories, grid: Grid) -> Trajectories:
             inside &= values > origin + step * first
         if first + 2 < grid.n:
             inside &= values <= origin + step * (first + 1) + step
-    kx, ky = metric_scale(grid, geographic=trajectories.is_geographic)
+    kx, ky = scale_of(grid.bounds, trajectories.crs)
     sizes = np.diff(ragged.kept(trajectories.offsets, inside))
     return Trajectories(
         trajectories.x[inside] * kx, trajectories.y[inside] * ky, ragged.offsets_of(sizes[sizes > 0])

@@ -18,6 +18,7 @@ from ldptrace.core.arrays import Ints, Ints32
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.evaluation.measured import chosen
 from ldptrace.roads.library import Library
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.routes import Routes
@@ -37,16 +38,13 @@ def map_alone(roads: RoadNetwork, rng: np.random.Generator, routes: int = ROUTES
     return library.points(picked)
 
 
-def plain_routing(
-    roads: RoadNetwork, trips: Trajectories, rng: np.random.Generator, most: int = ROUTED
-) -> Trajectories:
-    """Return the quickest routes (shortest, if the network has no travel times) between the ends of at most `most`
+def plain_routing(roads: RoadNetwork, trips: Trajectories, rng: np.random.Generator) -> Trajectories:
+    """Return the quickest routes (shortest, if the network has no travel times) between the ends of at most `ROUTED`
     trips.
 
     A trip whose two ends are nearest to the same node has no way to go; it stays as it is.
     """
-    if len(trips) > most:
-        trips = trips.take(np.sort(rng.choice(len(trips), most, replace=False)))
+    trips = chosen(trips, ROUTED, rng)
     across, up = roads.scale
     tree = cKDTree(np.column_stack((roads.x * across, roads.y * up)))
     first, last = trips.offsets[:-1], trips.offsets[1:] - 1

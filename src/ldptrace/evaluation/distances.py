@@ -9,27 +9,14 @@ import math
 
 import numpy as np
 
+from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
-from ldptrace.core.crs import METRES_PER_DEGREE
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.protocol.grid import Grid
 
 # Up to this many points all pairs are cheaper than finding those that can be an end.
 FEW = 24
-
-
-def metric_scale(grid: Grid, *, geographic: bool) -> tuple[float, float]:
-    """Return the metres per unit of x and y at the centre of the bounds, or (1, 1) for plane coordinates.
-
-    >>> metric_scale(Grid((0, 0, 1, 1), 2), geographic=False)
-    (1.0, 1.0)
-    """
-    if not geographic:
-        return 1.0, 1.0
-    _, south, _, north = grid.bounds
-    return METRES_PER_DEGREE * math.cos(math.radians((south + north) / 2)), METRES_PER_DEGREE
 
 
 def travel_distances(trajectories: Trajectories, scale: tuple[float, float] = (1.0, 1.0)) -> Floats:
@@ -38,7 +25,11 @@ def travel_distances(trajectories: Trajectories, scale: tuple[float, float] = (1
     >>> travel_distances(Trajectories.from_lists([[(0, 0), (3, 4), (3, 5)], [(1, 1)]])).tolist()
     [6.0, 0.0]
     """
-    return _per_trajectory(_travel_distances, trajectories, scale)
+    dx, dy = np.diff(trajectories.x) * scale[0], np.diff(trajectories.y) * scale[1]
+    inner = ragged.inner_steps(trajectories.offsets)
+    owner = ragged.owners(trajectories.offsets)[1:]
+    steps = np.sqrt(dx * dx + dy * dy)[inner]
+    return np.bincount(owner[inner], steps, len(trajectories)).astype(np.float64)
 
 
 def diameters(trajectories: Trajectories, scale: tuple[float, float] = (1.0, 1.0)) -> Floats:
@@ -47,28 +38,13 @@ def diameters(trajectories: Trajectories, scale: tuple[float, float] = (1.0, 1.0
     >>> diameters(Trajectories.from_lists([[(0, 0), (3, 4), (0, 1)], [(1, 1)]])).tolist()
     [5.0, 0.0]
     """
-    return _per_trajectory(_diameters, trajectories, scale)
-
-
-def _per_trajectory(kernel, trajectories: Trajectories, scale: tuple[float, float]) -> Floats:  # type: ignore[no-untyped-def]
     out = np.empty(len(trajectories))
 
     def work(_: int, start: int, stop: int) -> None:
-        kernel(trajectories.x, trajectories.y, trajectories.offsets, start, stop, scale[0], scale[1], out)
+        _diameters(trajectories.x, trajectories.y, trajectories.offsets, start, stop, *scale, out)
 
     map_chunks(work, len(trajectories))
     return out
-
-
-@kernel
-def _travel_distances(x, y, offsets, start, stop, kx, ky, out):  # type: ignore[no-untyped-def]
-    for k in range(start, stop):
-        total = 0.0
-        for p in range(offsets[k] + 1, offsets[k + 1]):
-            dx = (x[p] - x[p - 1]) * kx
-            dy = (y[p] - y[p - 1]) * ky
-            total += math.sqrt(dx * dx + dy * dy)
-        out[k] = total
 
 
 @kernel
@@ -276,18 +252,11 @@ def _count_near(ours, start, theirs, index, limits, row, out):  # type: ignore[n
         out[number] = near
 
 
-@kernel
-def _reach(x, y, offsets):  # type: ignore[no-untyped-def]
+def _reach(x: Floats, y: Floats, offsets: Ints) -> Floats:
     """Return an upper bound of the DTW distance to any trajectory with no more points: the sum of the distances to the
-    farthest corner."""
-    x0, y0, x1, y1 = x.min(), y.min(), x.max(), y.max()
-    reach = np.zeros(len(offsets) - 1)
-    for k in range(len(reach)):
-        for p in range(offsets[k], offsets[k + 1]):
-            dx = max(x[p] - x0, x1 - x[p])
-            dy = max(y[p] - y0, y1 - y[p])
-            reach[k] += math.sqrt(dx * dx + dy * dy)
-    return reach
+    farthest corner, and a hair more against rounding."""
+    far = np.hypot(np.maximum(x - x.min(), x.max() - x), np.maximum(y - y.min(), y.max() - y))
+    return np.add.reduceat(far, offsets[:-1]) * (1 + 1e-12)
 
 
 @kernel

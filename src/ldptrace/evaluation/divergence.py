@@ -13,6 +13,7 @@ from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import added
 from ldptrace.evaluation.traces import CLASSES, LOWEST, PER_DOUBLING
+from ldptrace.pages.charts import round_up
 
 BUCKETS = 20
 MAX_JSD = float(np.log(2.0))
@@ -178,23 +179,7 @@ def round_edges(most: float) -> Floats:
     width = most / BUCKETS
     if width <= 0:
         return np.linspace(0.0, 1.0, BUCKETS + 1)
-    power = 10.0 ** np.floor(np.log10(width))
-    rounded = next(
-        step * power for step in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if step * power >= width * 0.999
-    )
-    return np.arange(BUCKETS + 1) * rounded
-
-
-def padded_sum(first: Ints, second: Ints) -> Ints:
-    """Return the sum of two tables, with zeros added to the shorter one.
-
-    >>> padded_sum(np.array([1, 2]), np.array([1])).tolist()
-    [2, 2]
-    """
-    total = np.zeros(max(len(first), len(second)), dtype=np.int64)
-    total[: len(first)] += first
-    total[: len(second)] += second
-    return total
+    return np.arange(BUCKETS + 1.0) * round_up(width, (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10))
 
 
 def quantile(counts: Ints, share: float) -> float:

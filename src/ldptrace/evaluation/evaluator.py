@@ -6,7 +6,7 @@ import os
 import secrets
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,6 @@ from ldptrace.evaluation.figures import (
 )
 from ldptrace.evaluation.line_metrics import StreetMap
 from ldptrace.evaluation.measured import Measured, clock_of, real_remarks, sampled, set_remarks, timed_walks
-from ldptrace.evaluation.metrics import Value
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error
 from ldptrace.evaluation.scorecard import Scorecard, SetResult
 from ldptrace.evaluation.sets import SAMPLE, Sets, one_for_each, set_names
@@ -155,18 +154,20 @@ def evaluate(
         [*before, *sampled(title, item, attacks=attacks, streets=streets is not None)]
         for before, title, (item, _) in zip(sets.notes, sets.names, measured, strict=True)
     ]
-    published = [
-        Published(*each)
-        for each in zip(labels, [item for item, _ in measured[1:]], promised, said[1:], strict=True)
+    # What is known of each set before it is compared.
+    results = [
+        SetResult({"name": label}, {}, {}, privacy, tuple(notes))
+        for label, privacy, notes in zip(labels, promised, said[1:], strict=True)
     ]
     stream = None
     if tick is not None:
         with stages("streams"):
-            stream, published = _streams(sets, published, streets, (tick, from_tick), seed)
+            stream, results = _streams(sets, results, streets, (tick, from_tick), seed)
     return _card(
         sets,
         references,
-        published,
+        [item for item, _ in measured[1:]],
+        results,
         rng,
         settings=replace(settings, seed=seed),
         streets=streets,
@@ -248,23 +249,11 @@ def resilience(
         return dict(zip(labels, _attack(sets.area, chosen, walks), strict=True))
 
 
-@dataclass(frozen=True, eq=False)
-class Published:
-    """A measured synthetic set, with its privacy promise and notes for the reader."""
-
-    name: str
-    measured: Measured
-    promised: Mapping[str, Any] | None = None
-    notes: Sequence[str] = ()
-    # As a stream, where it was asked for: its values, and how it goes over time.
-    stream: Mapping[str, Value] = field(default_factory=dict)
-    course: Mapping[str, list[Any]] | None = None
-
-
 def _card(
     sets: Sets,
     references: References,
-    published: Sequence[Published],
+    others: Sequence[Measured],
+    results: Sequence[SetResult],
     rng: np.random.Generator,
     *,
     settings: Settings,
@@ -273,9 +262,9 @@ def _card(
     notes: Sequence[str],
     stages: Stages,
 ) -> Scorecard:
-    """Make the scorecard of measured sets."""
-    real, others = references.real, [item.measured for item in published]
-    area, repeat = sets.area, settings.repeat
+    """Make the scorecard: complete the results of the measured synthetic sets `others`."""
+    real, area, repeat = references.real, sets.area, settings.repeat
+    names = [item.name for item in results]
     with stages("measure"):
         walks = uniform_walks(_walk_sizes(real.summary, rng), area, rng, crs=sets.crs)
         blind = Measured.of(timed_walks(walks, real.traces, rng), area, streets, rng)
@@ -288,23 +277,20 @@ def _card(
             found = _attack(area, [item.trajectories for item in (real, *others)], walks)
     with stages("draw"):
         shown = _picked(real.trajectories, rng) if settings.samples else None
-        figures = [
-            portrait(item.name, item.measured, real, _picked(item.measured.trajectories, rng))
-            for item in published
-        ]
-        results = [
-            SetResult(
-                drawn,
-                value | dict(item.stream),
-                hit,
-                item.promised,
-                (*item.notes, *set_remarks(real, item.measured)),
-                curve,
-                item.course,
+        complete = [
+            replace(
+                item,
+                portrait=portrait(item.name, other, real, _picked(other.trajectories, rng)),
+                values=value | item.values,
+                attacks=hit,
+                notes=(*item.notes, *set_remarks(real, other)),
+                query_curve=curve,
             )
-            for drawn, value, hit, item, curve in zip(figures, values, found, published, curves, strict=True)
+            for item, other, value, hit, curve in zip(results, others, values, found, curves, strict=True)
         ]
-        beside = _control_figures([item.name for item in published], controls, real, rng)
+        beside = _control_figures(names, controls, real, rng)
+    # Of sets with the same name the first is drawn.
+    first = {name: other.summary for name, other in zip(reversed(names), reversed(others), strict=True)}
     evaluation = {
         "grid": area.n,
         "bounds": list(area.bounds),
@@ -323,10 +309,10 @@ def _card(
         "edges": histogram_edges(real),
         "controls": beside,
         "streets": None if streets is None else street_lines(streets.roads, area),
-        "patterns": pattern_table(real.summary, _first_of_each(published)),
+        "patterns": pattern_table(real.summary, [first[name] for name in dict.fromkeys(names)]),
         "stream": stream,
     }
-    return Scorecard(tuple(SetResult.of_seeds(results)), evaluation, pictures)
+    return Scorecard(tuple(SetResult.of_seeds(complete)), evaluation, pictures)
 
 
 def read_network(path: str | os.PathLike[str]) -> RoadNetwork:
@@ -334,21 +320,13 @@ def read_network(path: str | os.PathLike[str]) -> RoadNetwork:
     return read_roads(Path(path), connected=False)
 
 
-def _first_of_each(published: Sequence[Published]) -> list[Summary]:
-    """Return the first set of each name, in order."""
-    first: dict[str, Summary] = {}
-    for item in published:
-        first.setdefault(item.name, item.measured.summary)
-    return list(first.values())
-
-
 def _streams(
     sets: Sets,
-    published: Sequence[Published],
+    results: Sequence[SetResult],
     streets: StreetMap | None,
     ticks: tuple[float, int],
     seed: int,
-) -> tuple[dict[str, Any], list[Published]]:
+) -> tuple[dict[str, Any], list[SetResult]]:
     """Compare the sets as streams, with a tick in seconds and the first tick to compare."""
     # A source of its own: the other values are the same with streams and without.
     rng = np.random.default_rng([seed, 1])
@@ -358,9 +336,9 @@ def _streams(
         routes = _kept(map_alone(streets.roads.largest_component(), rng), sets.area)
         reference = reference.with_map(routes, rng)
     found = []
-    for number, item in enumerate(published, start=1):
+    for number, item in enumerate(results, start=1):
         tables = reference.tables(sets.crowds[number], kept[number], sets.names[number])
-        found.append(replace(item, stream=reference.values(tables), course=reference.course(tables)))
+        found.append(replace(item, values=reference.values(tables), course=reference.course(tables)))
     return reference.document(), found
 
 

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ldptrace.core.crs import crs_hint, is_geographic
+from ldptrace.core import ragged
+from ldptrace.core.crs import crs_hint, is_geographic, scale_of
 from ldptrace.core.outside import Crossings, unwrap, within
 from ldptrace.core.parallel import added, child
 from ldptrace.core.reading import Outside
@@ -23,7 +24,6 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Crowd
 from ldptrace.engines.local import Memory
 from ldptrace.errors import InputError
-from ldptrace.evaluation.distances import metric_scale
 from ldptrace.evaluation.line_metrics import StreetMap, StreetUse, class_edges, log_classes, spacing
 from ldptrace.evaluation.patterns import TOP
 from ldptrace.evaluation.summary import Part, Summary
@@ -256,7 +256,7 @@ class Measured:
         """Measure a set from any source, and bootstraps of its lines by size."""
         parts, seen = crowd.put_aside(way, way.nothing)
         sample = Trajectories.concat(seen.sample)
-        scale = metric_scale(way.grid, geographic=sample.is_geographic)
+        scale = scale_of(way.grid.bounds, sample.crs)
         summary = Summary(parts, way.grid, scale)
         few = 0 if streets is None else streets.affordable(summary.tables.lengths.mean, len(sample))
         use = None if streets is None else streets.match(chosen(sample, few, rng))
@@ -302,8 +302,7 @@ def timed_walks(walks: Trajectories, real: Traces, rng: np.random.Generator) -> 
     many = len(walks)
     leave = rng.random(many) * DAY
     spent = np.exp(rng.uniform(np.log(edges[0]), np.log(edges[-1]), many))
-    step = np.arange(walks.points) - np.repeat(walks.offsets[:-1], walks.sizes)
-    share = step / np.repeat(np.maximum(walks.sizes - 1, 1), walks.sizes)
+    share = ragged.places(walks.offsets) / np.repeat(np.maximum(walks.sizes - 1, 1), walks.sizes)
     return replace(walks, t=np.repeat(leave, walks.sizes) + share * np.repeat(spent, walks.sizes))
 
 

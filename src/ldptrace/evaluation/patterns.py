@@ -14,21 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.core import ragged
 from ldptrace.core.arrays import Ints, Ints32
 from ldptrace.core.paths import CellPaths
 from ldptrace.protocol import lattice
+from ldptrace.simulation.answers import moves_of
 
 TOP = 100
 LONGEST = 8
 # Cells of the patterns of the first pass over the data, at most. Longer ones that are frequent begin with one of them
 # that is frequent too, so the second pass counts few different patterns.
 HALF = 4
-# The value of the digit behind each number of cells, and the digit of a move of (di, dj), at [di + 1, dj + 1].
+# The value of the digit behind each number of cells.
 _VALUE = 9 ** np.arange(LONGEST - 1, -1, -1)
 _DI, _DJ = np.array(lattice.DIRECTION_DI), np.array(lattice.DIRECTION_DJ)
-_DIGIT = np.zeros((3, 3), dtype=np.int64)
-_DIGIT[_DI + 1, _DJ + 1] = np.arange(1, 9)
 
 # Work on the paths of a block of that number, added up over all blocks, starting from nothing.
 Passes = Callable[[Callable[[CellPaths, int], Any], Any], Any]
@@ -131,10 +129,7 @@ def _occurring(
     paths: CellPaths, sizes: range, beginnings: Ints | None = None
 ) -> Iterator[tuple[NDArray[np.int64], Ints]]:
     """Yield for each size the codes of all patterns in the order of the paths, and where each begins."""
-    i, j = np.divmod(paths.cells, paths.grid.n)
-    inner = np.flatnonzero(ragged.inner_steps(paths.offsets))
-    moves = np.zeros(len(paths.cells), dtype=np.int64)
-    moves[inner] = _DIGIT[i[inner + 1] - i[inner] + 1, j[inner + 1] - j[inner] + 1]
+    moves = moves_of(paths)
     at, codes = np.arange(len(paths.cells)), paths.cells * _VALUE[0]
     for size in range(2, sizes.stop):
         move = moves[at + size - 2]

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from ldptrace.core.arrays import Floats, Ints
+from ldptrace.core.crs import scale_of
 from ldptrace.core.parallel import added, child
+from ldptrace.core.placement import running
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Crowd
 from ldptrace.errors import InputError
-from ldptrace.evaluation.distances import metric_scale
 from ldptrace.evaluation.divergence import (
     Scale,
     count_divergence,
@@ -327,11 +328,9 @@ class StreamReference:
 def _at_speed(routes: Trajectories, leave: Floats, speed: float, grid: Grid) -> Trajectories:
     """Return routes with times. Each route begins at its time in `leave` and has a constant speed, in units of length
     per second."""
-    kx, ky = metric_scale(grid, geographic=routes.is_geographic)
+    kx, ky = scale_of(grid.bounds, routes.crs)
     step = np.hypot(
         np.diff(routes.x, prepend=routes.x[:1]) * kx, np.diff(routes.y, prepend=routes.y[:1]) * ky
     )
-    step[routes.offsets[:-1]] = 0.0
-    total = np.cumsum(step)
-    along = total - np.repeat(total[routes.offsets[:-1]], routes.sizes)
+    along = running(step, routes.offsets)
     return replace(routes, t=np.repeat(leave, routes.sizes) + along / max(speed, 1e-300))

@@ -14,11 +14,12 @@ import numpy as np
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
+from ldptrace.core.crs import scale_of
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import added
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.evaluation.distances import metric_scale, travel_distances
+from ldptrace.evaluation.distances import travel_distances
 from ldptrace.evaluation.patterns import TOP
 from ldptrace.protocol.grid import Grid
 
@@ -221,15 +222,15 @@ class StreamTables:
             for size, (at, code) in enumerate(_pieces(positions, cell, cells, clock), start=2)
         ]
         first, last = cell[positions.offsets[:-1]][whole], cell[positions.offsets[1:] - 1][whole]
-        coverage = np.zeros(cells)
-        _cover(cell, positions.offsets, weight * whole, coverage)
-        scale = metric_scale(frame.grid, geographic=positions.geographic)
+        # Every trip counts once in each cell that it passes.
+        passing, passed = np.divmod(np.unique(trip * cells + cell), cells)
+        scale = scale_of(frame.grid.bounds, positions.crs)
         lengths = travel_distances(Trajectories(positions.x, positions.y, positions.offsets), scale)[whole]
         return StreamTables(
             Counts.of(cells, (positions.tick * cells + cell)[here], weight[trip[here]]),
             tuple(patterns),
             _answers(positions, frame, weight),
-            coverage,
+            bins(passed, (weight * whole)[passing], cells),
             Counts.of(cells**2, first * cells + last, weight[whole]),
             (lengths,),
             (weight[whole],),
@@ -271,7 +272,7 @@ class Positions:
     y: Floats
     tick: Ints
     offsets: Ints
-    geographic: bool
+    crs: str | None
 
     @staticmethod
     def of(trips: Trajectories, clock: Clock) -> Positions:
@@ -289,7 +290,7 @@ class Positions:
         x, y, tick = np.empty(offsets[-1]), np.empty(offsets[-1]), np.empty(offsets[-1], dtype=np.int64)
         lines = (trips.x, trips.y, times, trips.offsets)
         _positions(lines, first, offsets, clock.origin, clock.tick, (x, y, tick))
-        return Positions(x, y, tick, offsets, trips.is_geographic)
+        return Positions(x, y, tick, offsets, trips.crs)
 
     @property
     def sizes(self) -> Ints:
@@ -378,17 +379,6 @@ def _in_boxes(x, y, tick, offsets, weight, boxes, ranges, found):  # type: ignor
                     left, right, bottom, top = boxes[box]
                     if left <= x[p] <= right and bottom <= y[p] <= top:
                         found[box] += weight[k]
-
-
-@kernel
-def _cover(cell, offsets, weight, coverage):  # type: ignore[no-untyped-def]
-    """Add the weight of each trip to every cell that it passes, once per cell."""
-    last = np.full(len(coverage), -1, dtype=np.int64)
-    for k in range(len(offsets) - 1):
-        for p in range(offsets[k], offsets[k + 1]):
-            if last[cell[p]] != k:
-                last[cell[p]] = k
-                coverage[cell[p]] += weight[k]
 
 
 @kernel

@@ -15,16 +15,17 @@ from numpy.typing import NDArray
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints, Ints32
-from ldptrace.core.kernels import kernel
+from ldptrace.core.crs import scale_of
 from ldptrace.core.parallel import added, child
-from ldptrace.core.paths import CellPaths, direction_of
+from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Aside, Held, T, cuts
 from ldptrace.errors import InputError
 from ldptrace.evaluation import distances
-from ldptrace.evaluation.divergence import Scale, Spread, padded_sum
+from ldptrace.evaluation.divergence import Scale, Spread
 from ldptrace.evaluation.patterns import Patterns, mine_passes, support
 from ldptrace.protocol.grid import Grid
+from ldptrace.simulation.answers import moves_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +46,7 @@ class Part:
     @staticmethod
     def of(trajectories: Trajectories, grid: Grid) -> Part:
         """Make the block of trajectories that all have points."""
-        scale = distances.metric_scale(grid, geographic=trajectories.is_geographic)
+        scale = scale_of(grid.bounds, trajectories.crs)
         paths = CellPaths.from_trajectories(trajectories, grid)
         return Part(
             grid,
@@ -111,15 +112,17 @@ class Tables:
     @staticmethod
     def of(part: Part, number: int) -> Tables:
         """Return the summary of one block."""
-        empty, paths = Tables.nothing(part.grid), part.paths
-        _count(
-            paths.cells, paths.offsets, paths.grid.n, empty.density, empty.coverage, empty.alone, empty.moves
-        )
-        pairs = paths.starts().astype(np.int64) * part.grid.cells + paths.ends()
-        return replace(
-            empty,
+        paths, cells = part.paths, part.grid.cells
+        starts, move = paths.starts(), moves_of(paths)
+        # Every trajectory counts once in each cell that it passes.
+        passed = np.unique(ragged.owners(paths.offsets) * cells + paths.cells) % cells
+        return Tables(
             points=part.points,
-            trips=np.unique(pairs, return_counts=True),
+            density=np.bincount(paths.cells, minlength=cells),
+            coverage=np.bincount(passed, minlength=cells),
+            alone=np.bincount(starts[paths.sizes == 1], minlength=cells),
+            moves=np.bincount((8 * paths.cells + move - 1)[move > 0], minlength=8 * cells),
+            trips=np.unique(starts.astype(np.int64) * cells + paths.ends(), return_counts=True),
             sizes=np.bincount(part.sizes),
             lengths=Spread.of(part.lengths),
             diameters=Spread.of(part.diameters),
@@ -131,11 +134,13 @@ class Tables:
         often = np.bincount(
             place, weights=np.concatenate((self.trips[1], other.trips[1])), minlength=len(pairs)
         )
+        longest = max(len(self.sizes), len(other.sizes))
+        sizes = sum(np.pad(part, (0, longest - len(part))) for part in (self.sizes, other.sizes))
         return added(
             self,
             other,
             trips=(pairs, often.astype(np.int64)),
-            sizes=padded_sum(self.sizes, other.sizes),
+            sizes=sizes,
             blocks=np.concatenate((self.blocks, other.blocks)),
         )
 
@@ -186,7 +191,7 @@ class Summary:
         if len(trajectories) == 0:
             raise InputError("a set without any point cannot be evaluated")
         parts = [Part.of(trajectories.part(*cut), grid) for cut in cuts(trajectories.offsets)]
-        scale = distances.metric_scale(grid, geographic=trajectories.is_geographic)
+        scale = scale_of(grid.bounds, trajectories.crs)
         return Summary(Held(parts), grid, scale)
 
     def __len__(self) -> int:
@@ -265,20 +270,3 @@ class Again(Aside[Part]):
             return work(part.take(picked), number)
 
         return self.parts.add_up(of_block, nothing)
-
-
-@kernel
-def _count(cells, offsets, n, density, coverage, alone, moves):  # type: ignore[no-untyped-def]
-    last = np.full(len(density), -1, dtype=np.int64)
-    for k in range(len(offsets) - 1):
-        if offsets[k + 1] - offsets[k] == 1:
-            alone[cells[offsets[k]]] += 1
-        for p in range(offsets[k], offsets[k + 1]):
-            cell = cells[p]
-            density[cell] += 1
-            if last[cell] != k:
-                last[cell] = k
-                coverage[cell] += 1
-            if p + 1 < offsets[k + 1]:
-                di = cells[p + 1] // n - cell // n
-                moves[8 * cell + direction_of(di, cells[p + 1] - cell - di * n)] += 1

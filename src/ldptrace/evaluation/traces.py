@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.arrays import Floats, Ints
+from ldptrace.core.crs import scale_of
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import CHUNK, added, map_chunks
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation.distances import metric_scale
 from ldptrace.protocol.grid import Grid
 
 # Fine cells per side of the map; coarser lattices of 96, 48, 24 and 12 are sums of them.
@@ -85,7 +85,7 @@ class Traces:
     @staticmethod
     def of(trajectories: Trajectories, grid: Grid, weights: NDArray[np.integer] | None = None) -> Traces:
         """Measure a batch of trajectories, each with its weight."""
-        kx, ky = metric_scale(grid, geographic=trajectories.is_geographic)
+        kx, ky = scale_of(grid.bounds, trajectories.crs)
         (ox, oy), (sx, sy) = grid.origin, grid.step
         # Origin and width of the fine cells, and what a unit of x and of y is in the unit of lengths.
         frame = np.array([ox, oy, sx * grid.n / FINE, sy * grid.n / FINE, kx, ky])
@@ -301,7 +301,7 @@ class Habits:
     @staticmethod
     def of(trips: Trajectories, users: NDArray[np.integer], grid: Grid) -> Habits:
         """Count for each user of trips that all have points."""
-        scale = metric_scale(grid, geographic=trips.is_geographic)
+        scale = scale_of(grid.bounds, trips.crs)
         ends = np.concatenate((trips.offsets[:-1], trips.offsets[1:] - 1))
         _, user = np.unique(np.concatenate((users, users)), return_inverse=True)
         visits = np.bincount(user)

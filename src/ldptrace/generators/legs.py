@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -36,8 +35,7 @@ class Trees(NamedTuple):
     behind: Ints32
 
 
-@dataclass(frozen=True, eq=False)
-class Legs:
+class Legs(NamedTuple):
     """One way each, between a root of the shortest-path trees and any node.
 
     `outward` legs lead from the root to the node, others from the node to the root. `pace` stretches the
@@ -165,23 +163,10 @@ def record(
     def measure(chunk: int, start: int, stop: int) -> None:
         # A copy: the stops are drawn again, the same ones, when the points are written.
         source = copy.deepcopy(stops[chunk])
-        _measure(net, legs.root, legs.node, legs.outward, legs.pace, recorder, start, stop, source, offsets)
+        _measure(net, legs, recorder, start, stop, source, offsets)
 
     def write(chunk: int, start: int, stop: int) -> None:
-        _write(
-            net,
-            legs.root,
-            legs.node,
-            legs.outward,
-            legs.pace,
-            legs.depart,
-            recorder,
-            start,
-            stop,
-            stops[chunk],
-            errors[chunk],
-            (x, y, t, offsets),
-        )
+        _write(net, legs, recorder, start, stop, stops[chunk], errors[chunk], (x, y, t, offsets))
 
     map_chunks(measure, n)
     np.cumsum(offsets, out=offsets)
@@ -254,19 +239,23 @@ def _route(net, root, node, outward, pace, recorder, rng, path, arrive, leave): 
 
 
 @kernel
-def _measure(net, root, node, outward, pace, recorder, start, stop, stops, sizes):  # type: ignore[no-untyped-def]
+def _leg(net, legs, k, recorder, rng, path, arrive, leave):  # type: ignore[no-untyped-def]
+    root, node, outward, pace = legs.root[k], legs.node[k], legs.outward[k], legs.pace[k]
+    return _route(net, root, node, outward, pace, recorder, rng, path, arrive, leave)
+
+
+@kernel
+def _measure(net, legs, recorder, start, stop, stops, sizes):  # type: ignore[no-untyped-def]
     """Write the number of points of the legs start..stop to `sizes[1 + leg]`."""
     path = np.empty(len(net.x), dtype=np.int32)
     arrive, leave = np.empty(len(net.x)), np.empty(len(net.x))
     for k in range(start, stop):
-        count, _, _ = _route(net, root[k], node[k], outward[k], pace[k], recorder, stops, path, arrive, leave)
+        count, _, _ = _leg(net, legs, k, recorder, stops, path, arrive, leave)
         sizes[k + 1] = 1 + max(1, int(np.ceil(arrive[count - 1] / recorder.interval)))
 
 
 @kernel
-def _write(  # type: ignore[no-untyped-def]
-    net, root, node, outward, pace, depart, recorder, start, stop, stops, errors, tracks
-):
+def _write(net, legs, recorder, start, stop, stops, errors, tracks):  # type: ignore[no-untyped-def]
     """Write the points of the legs start..stop. The GPS error drifts: a first-order autoregressive process."""
     x, y, t, offsets = tracks
     path = np.empty(len(net.x), dtype=np.int32)
@@ -275,9 +264,7 @@ def _write(  # type: ignore[no-untyped-def]
     fresh = recorder.noise * np.sqrt(1.0 - keep * keep)
     limit = GPS_LIMIT * recorder.noise
     for k in range(start, stop):
-        count, head, tail = _route(
-            net, root[k], node[k], outward[k], pace[k], recorder, stops, path, arrive, leave
-        )
+        count, head, tail = _leg(net, legs, k, recorder, stops, path, arrive, leave)
         ex = recorder.noise * errors.standard_normal()
         ey = recorder.noise * errors.standard_normal()
         edge = 1
@@ -296,6 +283,6 @@ def _write(  # type: ignore[no-untyped-def]
             ey = min(max(ey, -limit), limit)
             x[p] = net.x[before] + share * (net.x[after] - net.x[before]) + ex
             y[p] = net.y[before] + share * (net.y[after] - net.y[before]) + ey
-            t[p] = depart[k] + passed
+            t[p] = legs.depart[k] + passed
             ex = keep * ex + fresh * errors.standard_normal()
             ey = keep * ey + fresh * errors.standard_normal()

@@ -12,7 +12,7 @@ from ldptrace.core.kernels import kernel
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 
-PIXELS = 900
+PIXELS, INCHES = 900, 7.0
 FORMATS = (".pdf", ".png", ".svg")
 
 
@@ -28,8 +28,6 @@ def draw(
     trajectories: Trajectories,
     path: str | Path,
     places: Mapping[str, tuple[Floats, Floats]] | None = None,
-    *,
-    inches: float = 7.0,
 ) -> None:
     """Write a density map, bright where many pass; the extension of the file decides the format.
 
@@ -50,7 +48,7 @@ def draw(
     image = np.zeros((int(high * stretch / pixel) + 1, int(wide / pixel) + 1))
     _draw_lines(trajectories.x, trajectories.y, trajectories.offsets, x0, y0, pixel, pixel / stretch, image)
 
-    figure = Figure(figsize=(inches, inches * min(max(high * stretch / wide, 0.3), 3.0)), facecolor="black")
+    figure = Figure(figsize=(INCHES, INCHES * min(max(high * stretch / wide, 0.3), 3.0)), facecolor="black")
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.set_facecolor("black")
     axes.set_axis_off()
@@ -72,7 +70,7 @@ def draw(
                 x, y, s=16, color=colour, edgecolors="white", linewidths=0.4, label=category, zorder=3
             )
         axes.legend(loc="upper right", fontsize=6, facecolor="black", labelcolor="white", framealpha=0.6)
-    figure.savefig(path, dpi=PIXELS / inches)
+    figure.savefig(path, dpi=PIXELS / INCHES)
 
 
 @kernel

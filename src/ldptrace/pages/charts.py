@@ -11,6 +11,8 @@ from markupsafe import Markup, escape
 WIDTH, HEIGHT = 340.0, 210.0
 LEFT, RIGHT, TOP, BOTTOM = 50.0, 10.0, 10.0, 40.0
 WIDE = WIDTH - LEFT - RIGHT
+# Tops of axes, whose quarters are short numbers.
+SHORT = (1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10)
 QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
@@ -125,7 +127,8 @@ def _chart(
 ) -> Markup:
     """Draw axes and lines, up to a round number above all values or to `top`. If it is `filled`, the first line is
     filled down to the ground; with `dots`, every point has one."""
-    top = top or _ceiling(max((value for _, line in lines for _, value in line), default=0.0))
+    most = max((value for _, line in lines for _, value in line), default=0.0)
+    top = top or (round_up(most, SHORT) if most > 0 else 1.0)
     parts, ground = _axes(top, title, y_title), HEIGHT - BOTTOM
     for order, (style, line) in enumerate(line for line in lines if line[1]):
         places = [(f"{x:.1f}", f"{_height(value, top):.1f}") for x, value in line]
@@ -199,14 +202,14 @@ def _height(value: float, top: float) -> float:
     return HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * min(value / top, 1.0)
 
 
-def _ceiling(value: float) -> float:
-    """Round up to 1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6 or 8 times a power of ten, whose quarters are short numbers."""
-    if value <= 0.0:
-        return 1.0
+def round_up(value: float, steps: Sequence[float]) -> float:
+    """Return the next of these steps, from 1 to 10, times a power of ten, or the value itself within 0.1 %.
+
+    >>> round_up(37.0, (1, 2, 5, 10))
+    50.0
+    """
     power = 10.0 ** math.floor(math.log10(value))
-    return next(
-        step * power for step in (1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10) if step * power >= value * 0.999
-    )
+    return next(step * power for step in steps if step * power >= value * 0.999)
 
 
 def _short(value: float, most: float = 0.0) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 
@@ -159,13 +159,13 @@ def _drawn(document: Document, frame: Frame) -> list[dict[str, Any]]:
 
 
 def _compared(
-    document: Document, name: str, draw: Callable[[Any, bool], Markup], gap: Callable[[Any, Any], Any]
+    document: Document, name: str, draw: Callable[..., Markup], gap: Callable[[Any, Any], Any]
 ) -> list[dict[str, Any]]:
     """Draw a table of the real set, that of each set, and the difference of each (`gap` of the real and the other)."""
     real, others = document["real"][name], _all(document, name)
-    figures = [_figure("Real", draw(real, False))]
-    figures += _named(document, [draw(other, False) for other in others])
-    return figures + _named(document, [draw(gap(real, other), True) for other in others], " − real")
+    figures = [_figure("Real", draw(real, signed=False))]
+    figures += _named(document, [draw(other, signed=False) for other in others])
+    return figures + _named(document, [draw(gap(real, other), signed=True) for other in others], " − real")
 
 
 def _gap(real: Sequence[float], other: Sequence[float]) -> list[float]:
@@ -179,20 +179,14 @@ def _scales(top: float) -> dict[str, Markup]:
 def _maps(document: Document, frame: Frame) -> dict[str, Any]:
     # One scale for shares and differences, set by the real map alone: a good set's difference is pale.
     top = max(document["real"]["density"])
-
-    def draw(shares: Sequence[float], signed: bool) -> Markup:
-        return drawings.density_map(shares, frame, top, signed=signed)
-
+    draw = partial(drawings.density_map, frame=frame, top=top)
     return {"figures": _compared(document, "density", draw, _gap), **_scales(top)}
 
 
 def _flows(document: Document, frame: Frame) -> list[dict[str, Any]]:
     side = min(document["evaluation"]["grid"], 10)
     top = max((share for *_, share in document["real"]["flows"]), default=1.0)
-
-    def draw(flows: Sequence[drawings.Flow], signed: bool) -> Markup:
-        return drawings.flow_map(flows, side, frame, top, signed=signed)
-
+    draw = partial(drawings.flow_map, side=side, frame=frame, top=top)
     return _compared(document, "flows", draw, drawings.flow_gaps)
 
 
@@ -200,9 +194,7 @@ def _trips(document: Document, frame: Frame) -> dict[str, Any]:
     real, others = document["real"]["trips"], _all(document, "trips")
     top = max(max(row) for row in real)
     side = math.isqrt(len(real))
-
-    def draw(trips: Sequence[Sequence[float]], signed: bool) -> Markup:
-        return drawings.trip_matrix(trips, top, signed=signed)
+    draw = partial(drawings.trip_matrix, top=top)
 
     def gap(real: Any, other: Any) -> list[list[float]]:
         return [_gap(*rows) for rows in zip(real, other, strict=True)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, get_args
 
@@ -22,41 +21,36 @@ WEEKDAYS = tuple(name.lower() for name in DAYS)
 HOUR = 3600.0
 
 
-@dataclass(frozen=True, eq=False)
-class Departures:
-    """For each trip, the index of its period in `slots`, such as `hour_08`, `morning`, `monday` or `day_2026_03_01`; or
-    `trips` for all trips.
+# The names of periods, such as `hour_08`, `morning`, `monday` or `day_2026_03_01`, and for each trip the number of its
+# period.
+Slots = tuple[tuple[str, ...], Ints]
+
+
+def slots_of(trips: Trajectories, by: By | None) -> Slots:
+    """Find the periods in which trips begin, each of which has at least one point; without `by`, one for all trips.
 
     >>> trips = Trajectories([0, 1], [0, 0], [0, 1, 2], t=[8.5 * HOUR, 17 * HOUR])
-    >>> found = Departures.of(trips, "period")
-    >>> [found.slots[place] for place in found.place]
+    >>> slots, place = slots_of(trips, "period")
+    >>> [slots[k] for k in place]
     ['morning', 'evening']
     """
+    if by is None:
+        return ("trips",), np.zeros(len(trips), dtype=np.int64)
+    return slots_at(local_starts(trips, by), by)
 
-    slots: tuple[str, ...]
-    place: Ints
 
-    @staticmethod
-    def of(trips: Trajectories, by: By | None) -> Departures:
-        """Find the periods of all trips, each of which has at least one point."""
-        if by is None:
-            return Departures(("trips",), np.zeros(len(trips), dtype=np.int64))
-        return Departures.at(local_starts(trips, by), by)
-
-    @staticmethod
-    def at(clock: Floats, by: By) -> Departures:
-        """Find the periods of moments, in seconds of local time."""
-        if by == "weekday":
-            # The first of January 1970 was a Thursday.
-            return Departures(WEEKDAYS, (np.floor(clock / DAY).astype(np.int64) + 3) % len(WEEKDAYS))
-        if by == "day":
-            days, place = np.unique(np.floor(clock / DAY), return_inverse=True)
-            names = [datetime.fromtimestamp(day * DAY, UTC).strftime("day_%Y_%m_%d") for day in days]
-            return Departures(tuple(names), place)
-        hours = np.floor(clock % DAY / HOUR).astype(np.int64)
-        if by == "hour":
-            return Departures(tuple(f"hour_{hour:02d}" for hour in range(24)), hours)
-        return Departures(PERIODS, np.array(PART_OF_HOUR)[hours])
+def slots_at(clock: Floats, by: By) -> Slots:
+    """Find the periods of moments, in seconds of local time."""
+    if by == "weekday":
+        # The first of January 1970 was a Thursday.
+        return WEEKDAYS, (np.floor(clock / DAY).astype(np.int64) + 3) % len(WEEKDAYS)
+    if by == "day":
+        days, place = np.unique(np.floor(clock / DAY), return_inverse=True)
+        return tuple(datetime.fromtimestamp(day * DAY, UTC).strftime("day_%Y_%m_%d") for day in days), place
+    hours = np.floor(clock % DAY / HOUR).astype(np.int64)
+    if by == "hour":
+        return tuple(f"hour_{hour:02d}" for hour in range(24)), hours
+    return PERIODS, np.array(PART_OF_HOUR)[hours]
 
 
 def checked_by(by: str | None) -> By | None:

@@ -21,7 +21,7 @@ from ldptrace.core.layers import check_geopackage
 from ldptrace.core.times import to_local
 from ldptrace.errors import InputError
 from ldptrace.io.provenance import write_beside
-from ldptrace.products.departures import By, Departures, checked_times
+from ldptrace.products.departures import By, checked_times, slots_at
 from ldptrace.products.files import checked_target, write_table
 from ldptrace.products.sample import Numbers, Sample
 from ldptrace.roads.matching import StreetIndex
@@ -142,8 +142,7 @@ class Flows:
         slots: tuple[str, ...] = WHOLE_DAY
         slot = np.zeros(len(passes), dtype=np.int64)
         if by is not None:
-            when = Departures.at(to_local(found.entered[passes], trips.timezone), by)
-            slots, slot = when.slots, when.place
+            slots, slot = slots_at(to_local(found.entered[passes], trips.timezone), by)
 
         def on_streets(place: Ints, many: int) -> Numbers:
             values, errors = sample.counted(place * len(streets) + street, many * len(streets), trip)

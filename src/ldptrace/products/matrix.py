@@ -16,7 +16,7 @@ from ldptrace.core.atomic import atomic_path, together
 from ldptrace.core.extras import needed
 from ldptrace.errors import InputError
 from ldptrace.io.provenance import KEY, to_text
-from ldptrace.products.departures import By, Departures
+from ldptrace.products.departures import By, slots_of
 from ldptrace.products.files import checked_target, write_table
 from ldptrace.products.sample import Numbers, Sample
 from ldptrace.products.zones import NOWHERE, Zones
@@ -52,20 +52,20 @@ class Matrix:
     def count(sample: Sample, zones: Zones, by: By | None = None) -> Matrix:
         """Count the trips from zone to zone in each period."""
         trips = sample.trips
-        when = Departures.of(trips, by)
+        slots, slot = slots_of(trips, by)
         first, last = trips.offsets[:-1], trips.offsets[1:] - 1
         x, y = (np.concatenate((axis[first], axis[last])) for axis in (trips.x, trips.y))
         names, place = zones.locate(x, y, trips.crs)
         origin, destination = np.split(place, 2)
         inside = np.flatnonzero((origin != NOWHERE) & (destination != NOWHERE))
-        shape = (len(when.slots), len(names), len(names))
+        shape = (len(slots), len(names), len(names))
         size = math.prod(shape)
         if size > MOST:
             raise InputError(
                 f"{zones.name}: {len(names):,} zones make a matrix of {size:,} numbers, and it holds at most "
                 f"{MOST:,}; take larger zones, or fewer slots of time"
             )
-        place = np.ravel_multi_index((when.place[inside], origin[inside], destination[inside]), shape)
+        place = np.ravel_multi_index((slot[inside], origin[inside], destination[inside]), shape)
         values, errors = sample.counted(place, size, inside)
         values = values.reshape(shape)
         if errors is not None:
@@ -75,7 +75,7 @@ class Matrix:
         low, high = (None if bound is None else bound[used] for bound in (found.low, found.high))
         return Matrix(
             names,
-            tuple(when.slots[slot] for slot in used),
+            tuple(slots[k] for k in used),
             found.values[used],
             sample.weight * (len(trips) - len(inside)),
             low,

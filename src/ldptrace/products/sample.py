@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.arrays import Floats, Ints
-from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.times import OWN_CLOCKS, zone_words
 from ldptrace.core.trajectories import Trajectories
@@ -160,7 +159,7 @@ class Sample:
             rows = replicates[first : first + AT_ONCE]
             squares += sum(
                 map_chunks(
-                    lambda row, *_, rows=rows: (_weighed(place, whose, rows[row], size) - found) ** 2,
+                    lambda row, *_, rows=rows: (np.bincount(place, rows[row][whose], size) - found) ** 2,
                     len(rows),
                     1,
                 )
@@ -169,15 +168,6 @@ class Sample:
         drawn = squares / len(self.replicates) + np.maximum(found, 1.0)
         variance = self.weight**2 * drawn + np.maximum(numbers, 1.0) + (self.error * numbers) ** 2
         return numbers, np.sqrt(variance)
-
-
-@kernel
-def _weighed(place, trip, weights, size):  # type: ignore[no-untyped-def]
-    """Return the sum of the weights at each place."""
-    total = np.zeros(size)
-    for entry in range(len(place)):
-        total[place[entry]] += weights[trip[entry]]
-    return total
 
 
 def with_trip(provenance: Mapping[str, Any] | None) -> float:

@@ -10,10 +10,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core import ragged
 from ldptrace.core.arrays import Flags, Ints, Ints32
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
-from ldptrace.core.paths import CellPaths, bend_items, direction_of, districts_of, link_items, move_items
+from ldptrace.core.paths import CellPaths, bend_items, districts_of, link_items, move_items
 from ldptrace.core.timing import Timing
 from ldptrace.protocol import lattice
 from ldptrace.protocol.questions import (
@@ -78,7 +79,7 @@ def answers(
             return _cells_at(paths, np.minimum(last, first + cells) - 1, here)
         case Turns():
             rows = np.full((len(users), 1), -1, dtype=np.int32)
-            return _filled(_turns, rows, len(users), rng, (paths.cells, first, last, paths.grid.n))
+            return _filled(_turns, rows, len(users), rng, (moves_of(paths) - 1, first, last))
         case Terminals():
             begin, end = _cells_at(paths, first, here), _cells_at(paths, last - 1, here)
             return np.concatenate([begin, np.where(end == begin, -1, end)], axis=1)
@@ -95,17 +96,14 @@ def answers(
         case Bends(most=most):
             return _chosen(_items_of_bends(paths), first, last - 2, most, rng)
         case Steps(count=count):
-            steps = np.full((len(users), count), -1, dtype=np.int32)
-            _steps(steps, paths.cells, first, last, paths.grid.n, move_items(paths.grid.n))
-            return steps.reshape(-1, 1)
+            return _steps(paths, first, last, count).reshape(-1, 1)
         case CombinedSteps(count=count):
-            steps = np.full((len(users), count), -1, dtype=np.int32)
-            _steps(steps, paths.cells, first, last, paths.grid.n, move_items(paths.grid.n))
             cut = np.minimum(last, first + count + 1) - 1
             begin, end = _cells_at(paths, first, here), _cells_at(paths, cut, here)
             moves, cells = lattice.move_count(paths.grid.n), paths.grid.cells
             begin = np.where(begin >= 0, begin + moves, -1)
             end = np.where(end >= 0, end + moves + cells, -1)
+            steps = _steps(paths, first, last, count)
             return np.concatenate([begin, steps, end], axis=1).astype(np.int32).reshape(-1, 1)
     return _as_on_the_device(question, paths, users, rng, timing, trips)
 
@@ -178,18 +176,36 @@ def _cells_at(paths: CellPaths, positions: Ints, here: Flags) -> Rows:
     return _column(np.where(here, paths.cells[np.where(here, positions, 0)], -1))
 
 
+# The number of the move of (di, dj), at [di + 1, dj + 1].
+_MOVE = np.zeros((3, 3), dtype=np.int64)
+_MOVE[np.array(lattice.DIRECTION_DI) + 1, np.array(lattice.DIRECTION_DJ) + 1] = np.arange(1, 9)
+
+
+def moves_of(paths: CellPaths) -> Ints:
+    """Return the move out of each cell, from 1 to 8 in the order of the directions, or 0 at the last cell of a path."""
+    i, j = np.divmod(paths.cells, paths.grid.n)
+    inner = np.flatnonzero(ragged.inner_steps(paths.offsets))
+    moves = np.zeros(len(paths.cells), dtype=np.int64)
+    moves[inner] = _MOVE[i[inner + 1] - i[inner] + 1, j[inner + 1] - j[inner] + 1]
+    return moves
+
+
 def _items_of_steps(paths: CellPaths, table: Ints32) -> Ints32:
     """Return the item of the step from every cell to the next one; meaningless at the last cell of a path."""
-    items = np.full(len(paths.cells), -1, dtype=np.int32)
-    _step_items(items, paths.cells, paths.offsets, paths.grid.n, table)
-    return items
+    return table[8 * paths.cells + moves_of(paths) - 1]
 
 
 def _items_of_bends(paths: CellPaths) -> Ints32:
     """Return the item of the bend after the move at every cell; meaningless at the last two cells of a path."""
-    items, n = np.full(len(paths.cells), -1, dtype=np.int32), paths.grid.n
-    _bend_items(items, _items_of_steps(paths, move_items(n)), paths.cells, paths.offsets, n, bend_items(n))
-    return items
+    moves = _items_of_steps(paths, move_items(paths.grid.n))
+    return bend_items(paths.grid.n)[8 * moves + np.roll(moves_of(paths), -1) - 1]
+
+
+def _steps(paths: CellPaths, first: Ints, last: Ints, count: int) -> Ints32:
+    """Return the items of the first steps of each user, `count` at the most."""
+    items = np.append(_items_of_steps(paths, move_items(paths.grid.n)), np.int32(-1))
+    at = first[:, None] + np.arange(count)
+    return np.where(at + 1 < last[:, None], items[np.minimum(at, len(items) - 1)], -1).astype(np.int32)
 
 
 def _chosen(
@@ -211,13 +227,6 @@ def _filled(
     sources = rng.spawn(len(chunks(n)))
     map_chunks(lambda number, start, stop: kernel(rows, start, stop, sources[number], *arguments), n)
     return rows
-
-
-@kernel
-def _step_key(cells, at, n):  # type: ignore[no-untyped-def]
-    """Return the key 8 * cell + direction of the move at this position."""
-    here, there = cells[at], cells[at + 1]
-    return 8 * here + direction_of(there // n - here // n, there % n - here % n)
 
 
 @kernel
@@ -244,30 +253,9 @@ def _choose(rows, start, stop, rng, items, first, last):  # type: ignore[no-unty
 
 
 @kernel
-def _step_items(items, cells, offsets, n, table):  # type: ignore[no-untyped-def]
-    for path in range(len(offsets) - 1):
-        for at in range(offsets[path], offsets[path + 1] - 1):
-            items[at] = table[_step_key(cells, at, n)]
-
-
-@kernel
-def _bend_items(items, moves, cells, offsets, n, table):  # type: ignore[no-untyped-def]
-    for path in range(len(offsets) - 1):
-        for at in range(offsets[path], offsets[path + 1] - 2):
-            items[at] = table[8 * moves[at] + _step_key(cells, at + 1, n) % 8]
-
-
-@kernel
-def _turns(rows, start, stop, rng, cells, first, last, n):  # type: ignore[no-untyped-def]
+def _turns(rows, start, stop, rng, directions, first, last):  # type: ignore[no-untyped-def]
     for user in range(start, stop):
         bends = last[user] - first[user] - 2
         if bends > 0:
             at = first[user] + int(rng.random() * bends)
-            rows[user, 0] = _turn(_step_key(cells, at, n) % 8, _step_key(cells, at + 1, n) % 8)
-
-
-@kernel
-def _steps(rows, cells, first, last, n, table):  # type: ignore[no-untyped-def]
-    for user in range(len(rows)):
-        for step in range(min(last[user] - first[user] - 1, rows.shape[1])):
-            rows[user, step] = table[_step_key(cells, first[user] + step, n)]
+            rows[user, 0] = _turn(directions[at], directions[at + 1])

@@ -257,11 +257,9 @@ def made_up_buildings(rng: np.random.Generator, count: int = 320, size: float = 
     )
     order = np.argsort(score)[:count]
     x, y, zone = x[order], y[order], zone[order]
-    usage = [_drawn(mixes[number], rng) for number in zone]
+    usage = []
+    for mix in (mixes[number] for number in zone):
+        weight = np.array(list(mix.values()))
+        usage.append(str(rng.choice(list(mix), p=weight / weight.sum())))
     numbered = [f"{category.capitalize()} {number + 1}" for number, category in enumerate(usage)]
     return Buildings(places(x, y, usage, numbered, rng.lognormal(0.0, 0.5, len(x)), {}), tilt)
-
-
-def _drawn(mix: Mapping[str, float], rng: np.random.Generator) -> str:
-    weight = np.array(list(mix.values()))
-    return list(mix)[int(rng.choice(len(weight), p=weight / weight.sum()))]

@@ -71,7 +71,7 @@ def campus_knowledge(pois: Pois, walk: Floats, wish: Floats, events: int, rng: n
     peak, width = np.array([u.peak for u in usages]), np.array([u.width for u in usages])
     # How much each category draws people in each hour, and whether any of its places is open then.
     draw = np.array([u.draw for u in usages]) * (0.15 + np.exp(-(((hour + 0.5 - peak) / width) ** 2)))
-    open_now = (pois.opens <= hour) & (hour < pois.closes) | (hour + 24 < pois.closes)
+    open_now = pois.is_open(np.arange(len(pois)), HOUR * hour)
     some_open = np.stack([open_now[:, slots[a:b]].any(axis=1) for a, b in pairwise(first)], axis=1)
     # How near each category is to each building, and in the last row to those who come from nowhere.
     wish = np.r_[wish, pois.popularity[None, :]][:, slots]

@@ -34,6 +34,7 @@ from ldptrace.evaluation.divergence import count_divergence
 from ldptrace.options import option
 from ldptrace.protocol import lattice
 from ldptrace.protocol.grid import Grid
+from ldptrace.simulation.answers import moves_of
 from ldptrace_lab.central.curator import Options as Shared
 from ldptrace_lab.central.curator import TrustedCurator, central_method, on_simplex, points_in_parts
 
@@ -164,8 +165,7 @@ def _adaptive(paths: CellPaths, real: Trajectories, curator: TrustedCurator) -> 
     first = ragged.offsets_of(sides**2)
     counts = np.ones(int(first[-1]))
     if sides.max() > 1:
-        lines = (*grid.origin, *grid.step, grid.n)
-        items, owners = _visited_parts(real.x, real.y, real.offsets, lines, sides, first[:-1])
+        owners, items = _visited_parts(real, grid, sides, first)
         counts = curator.histogram(items, owners, int(first[-1]), GRID / 2)
     shares = []
     for cell in range(grid.cells):
@@ -175,13 +175,25 @@ def _adaptive(paths: CellPaths, real: Trajectories, curator: TrustedCurator) -> 
     return sides, shares
 
 
+def _visited_parts(real: Trajectories, grid: Grid, sides: Ints, first: Ints) -> tuple[Ints, Ints]:
+    """Return the distinct parts of cells that the points of each trajectory visit, with the number of the trajectory;
+    cells that are not cut are left out."""
+    (ox, oy), (sx, sy) = grid.origin, grid.step
+    across, up = (real.x - ox) / sx, (real.y - oy) / sy
+    i, j = (np.clip(axis.astype(np.int64), 0, grid.n - 1) for axis in (across, up))
+    side = sides[i * grid.n + j]
+    a, b = (
+        np.clip(((axis - cell) * side).astype(np.int64), 0, side - 1) for axis, cell in ((across, i), (up, j))
+    )
+    cut, part = side > 1, first[i * grid.n + j] + a * side + b
+    return np.divmod(np.unique((ragged.owners(real.offsets) * first[-1] + part)[cut]), first[-1])
+
+
 def _moves(paths: CellPaths, curator: TrustedCurator) -> Floats:
     """Return the chain: each trajectory's moves weigh one together."""
     n = paths.grid.n
     to = _steps(paths)
-    (i, j), (i2, j2) = (np.divmod(paths.cells[at], n) for at in (to - 1, to))
-    number = np.array([[5, 3, 0], [6, 8, 1], [7, 4, 2]])[i2 - i + 1, j2 - j + 1]
-    items = move_items(n)[8 * paths.cells[to - 1] + number]
+    items = move_items(n)[8 * paths.cells[to - 1] + moves_of(paths)[to - 1] - 1]
     table = grid_moves(n)
     counts = curator.histogram(items, ragged.owners(paths.offsets)[to], len(table), MOVES)
     weights = np.zeros((paths.grid.cells, 8))
@@ -272,30 +284,6 @@ def _placed(paths: CellPaths, features: Features, rng: np.random.Generator) -> T
         own = np.flatnonzero(cells == cell)
         part[own] = np.searchsorted(features.parts[cell], rng.random(len(own)), "right")
     return points_in_parts(grid, cells, np.minimum(part, side**2 - 1), side, offsets, rng)
-
-
-@kernel
-def _visited_parts(x, y, offsets, lines, sides, first):  # type: ignore[no-untyped-def]
-    """Return the distinct parts of cells that the points of each trajectory visit, and the number of the trajectory."""
-    ox, oy, sx, sy, n = lines
-    seen = np.full(first[-1] + sides[-1] * sides[-1], -1, dtype=np.int64)
-    items, owners = np.empty(len(x), dtype=np.int64), np.empty(len(x), dtype=np.int64)
-    filled = 0
-    for k in range(len(offsets) - 1):
-        for p in range(offsets[k], offsets[k + 1]):
-            i = min(max(int((x[p] - ox) / sx), 0), n - 1)
-            j = min(max(int((y[p] - oy) / sy), 0), n - 1)
-            side = sides[i * n + j]
-            if side == 1:
-                continue
-            a = min(max(int(((x[p] - ox) / sx - i) * side), 0), side - 1)
-            b = min(max(int(((y[p] - oy) / sy - j) * side), 0), side - 1)
-            part = first[i * n + j] + a * side + b
-            if seen[part] != k:
-                seen[part] = k
-                items[filled], owners[filled] = part, k
-                filled += 1
-    return items[:filled], owners[:filled]
 
 
 @kernel

@@ -19,11 +19,12 @@ import numpy as np
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.kernels import kernel
-from ldptrace.core.paths import CellPaths, direction_of, grid_moves
+from ldptrace.core.paths import CellPaths, grid_moves
 from ldptrace.core.placement import place
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.protocol import lattice
 from ldptrace.protocol.grid import Grid
+from ldptrace.simulation.answers import moves_of
 from ldptrace_lab.central.curator import TrustedCurator, central_method, on_simplex
 
 # Shares of epsilon: which grid, where trips start, moves by cell, moves by cell and last move.
@@ -114,7 +115,9 @@ def _counted(
     who = np.flatnonzero(mine)
     paths = CellPaths.from_trajectories(real.take(who), grid)
     here = first + paths.cells.astype(np.int64)
-    last, following = _moves(paths.cells, paths.offsets, grid.n)
+    # The move out of each cell and the move into it; 8 is the end, and the start.
+    following = (moves_of(paths) - 1) % NEXT
+    last = np.where(ragged.first_values(paths.offsets), 8, np.roll(following, 1))
     owners = np.repeat(who, paths.sizes)
     moves = here * NEXT + following
     return [
@@ -122,17 +125,6 @@ def _counted(
         (moves, owners),
         ((here * NEXT + last) * NEXT + following, owners),
     ]
-
-
-@kernel
-def _moves(cells, offsets, n):  # type: ignore[no-untyped-def]
-    """Return the move into each cell and the move out of it; 8 is the start, and the end."""
-    last, following = np.full(len(cells), 8, dtype=np.int64), np.full(len(cells), 8, dtype=np.int64)
-    for k in range(len(offsets) - 1):
-        for p in range(offsets[k] + 1, offsets[k + 1]):
-            di, dj = cells[p] // n - cells[p - 1] // n, cells[p] % n - cells[p - 1] % n
-            last[p] = following[p - 1] = direction_of(di, dj)
-    return last, following
 
 
 def synthetic(trees: list[Tree], count: int, rng: np.random.Generator) -> Trajectories:

@@ -44,7 +44,7 @@ def draw(experiment: Experiment, rows: Sequence[Row], marks: Mapping[str, float]
 
 
 def _lines(experiment: Experiment, rows: Sequence[Row], marks: Mapping[str, float]) -> Figure:
-    sets = _different(row.data for row in rows)
+    sets = list(dict.fromkeys(row.data for row in rows))
     metrics = [name for name in experiment.metrics if any(row.metric == name for row in rows)]
     panels = [(metric, data) for metric in metrics for data in sets]
     columns = len(sets) if len(sets) > 1 else min(3, len(metrics))
@@ -53,7 +53,7 @@ def _lines(experiment: Experiment, rows: Sequence[Row], marks: Mapping[str, floa
         axis.set_visible(False)
     for axis, (metric, data) in zip(axes.flat, panels, strict=False):
         here = [row for row in rows if row.metric == metric and row.data == data]
-        for number, series in enumerate(_different((row.source, row.method) for row in here)):
+        for number, series in enumerate(dict.fromkeys((row.source, row.method) for row in here)):
             own = [row for row in here if (row.source, row.method) == series]
             # Later marks are smaller, so that lines which coincide are all seen.
             _line(axis, sorted(own, key=lambda row: row.x), max(3.0, 6.5 - number))
@@ -84,7 +84,7 @@ def _line(axis: Axes, points: list[Row], size: float) -> None:
 
 
 def _bars(experiment: Experiment, rows: Sequence[Row]) -> Figure:
-    sets = _different(row.data for row in rows)
+    sets = list(dict.fromkeys(row.data for row in rows))
     metrics = [name for name in experiment.metrics if any(row.metric == name for row in rows)]
     series = _series(rows)
     columns = 3 if len(metrics) > 1 else 1
@@ -148,7 +148,7 @@ def _dots(axis: Axes, known: list[tuple[float, Row]]) -> None:
 
 def _series(rows: Sequence[Row]) -> list[tuple[str, str]]:
     """Return source and method of each series; a published one is right of the measured one that it belongs to."""
-    series = _different((row.source, row.method) for row in rows)
+    series = dict.fromkeys((row.source, row.method) for row in rows)
     return sorted(series, key=lambda pair: (tables.family(pair[1]), pair[0] == PUBLISHED))
 
 
@@ -200,7 +200,3 @@ def _legend(figure: Figure, axes: Any) -> None:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
     figure.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=4, frameon=False)
-
-
-def _different(values: Any) -> list[Any]:
-    return list(dict.fromkeys(values))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
@@ -79,14 +78,3 @@ def to_csv(rows: Sequence[Row], axis: str) -> str:
     for row in rows:
         writer.writerow(["" if value is None else value for value in asdict(row).values()])
     return text.getvalue()
-
-
-def to_plain(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return a value for JSON: what is not a number is null."""
-    return [
-        {
-            name: None if isinstance(value, float) and math.isnan(value) else value
-            for name, value in asdict(row).items()
-        }
-        for row in rows
-    ]

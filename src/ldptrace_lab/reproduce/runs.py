@@ -13,12 +13,13 @@ from markupsafe import Markup
 
 from ldptrace.core.atomic import atomic_path
 from ldptrace.errors import InputError, LdptraceError
+from ldptrace.evaluation.texts import plain
 from ldptrace.pages.page import asset, template
 from ldptrace_lab.kept import Kept, sentence_about
 from ldptrace_lab.reproduce.bench import Bench
 from ldptrace_lab.reproduce.experiments import EXPERIMENTS, Experiment, Point, Setup
 from ldptrace_lab.reproduce.figures import draw, legend
-from ldptrace_lab.reproduce.results import Cell, Row, to_csv, to_plain
+from ldptrace_lab.reproduce.results import Cell, Row, to_csv
 from ldptrace_lab.reproduce.tables import remarks, side_by_side
 
 FORMAT, VERSION = "ldptrace-reproduce", 1
@@ -61,7 +62,7 @@ class Report:
             ],
             "remarks": self.remarks,
             "marks": self.marks,
-            "rows": to_plain(self.rows),
+            "rows": plain([asdict(row) for row in self.rows]),
         }
 
     def write(self, folder: Path) -> None:

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
-from ldptrace_lab.reproduce.results import Cell, Row, to_plain
+from ldptrace.evaluation.texts import plain
+from ldptrace_lab.reproduce.results import Cell, Row
 
 CELL = Cell("set", "paper", 1.0, 6, "metrics", 0, 1)
 
@@ -31,6 +32,6 @@ def test_every_setting_is_in_the_key(change: dict[str, object]) -> None:
 
 def test_plain_rows_have_null_for_what_is_undefined() -> None:
     rows = [Row.printed("a", "LDPTrace", 1.0, "x", 2.0), Row.measured("a", "paper", 2.0, "x", [math.nan])]
-    known, undefined = json.loads(json.dumps(to_plain(rows), allow_nan=False))
+    known, undefined = json.loads(json.dumps(plain([asdict(row) for row in rows]), allow_nan=False))
     assert Row(**known) == rows[0]
     assert undefined["mean"] is None

@@ -14,7 +14,7 @@ from ldptrace.core.arrays import Floats
 from ldptrace.core.crs import step_lengths
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.trips import TripsPerPerson
-from ldptrace.products.departures import Departures
+from ldptrace.products.departures import slots_of
 from ldptrace.products.flows import Flows
 from ldptrace.products.matrix import Matrix
 from ldptrace.products.sample import Numbers, Sample
@@ -86,8 +86,7 @@ class Profile:
                 quartiles["speed"] = _quartiles(speeds)
         hours = None
         if trips.t is not None:
-            when = Departures.of(trips, "hour")
-            hours = Bars(tuple(f"{hour}" for hour in range(24)), sample.count(when.place, 24))
+            hours = Bars(tuple(map(str, range(24))), sample.count(slots_of(trips, "hour")[1], 24))
         return Profile(
             sample,
             hours,
@@ -194,8 +193,8 @@ def _weekdays(sample: Sample) -> Bars | None:
     """Count trips by the day of the week, or return None without dates or if all trips are on one day."""
     if sample.trips.t is None or not sample.trips.has_dates:
         return None
-    when = Departures.of(sample.trips, "weekday")
-    return None if np.ptp(when.place) == 0 else Bars(DAYS, sample.count(when.place, 7))
+    _, day = slots_of(sample.trips, "weekday")
+    return None if np.ptp(day) == 0 else Bars(DAYS, sample.count(day, 7))
 
 
 def _classes(sample: Sample, values: Floats, edges: Sequence[float], unit: str) -> Bars:

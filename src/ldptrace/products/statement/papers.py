@@ -23,6 +23,7 @@ from ldptrace.protocol.canonical import dumps
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.standing import Standing
+from ldptrace.protocol.units import duration_words
 from ldptrace.protocol.words import CENTRAL, SHUFFLER
 from ldptrace.protocol.words import promise as promised
 
@@ -183,9 +184,9 @@ class Promise:
         if standing is None:
             return "Each device answers once. The budget does not renew."
         return (
-            f"Each device answers once in every window of {_duration(standing.every)}, with epsilon "
+            f"Each device answers once in every window of {duration_words(standing.every)}, with epsilon "
             f"{self.epsilon_words} for "
-            f"each answer, about one trip of the last {_duration(standing.recent)} or about none. All "
+            f"each answer, about one trip of the last {duration_words(standing.recent)} or about none. All "
             "answers of a device "
             f"together stay within epsilon {_lifetime(self.plan, standing)}. What a person does every week is "
             "protected by that "
@@ -209,19 +210,6 @@ def _plan(document: object) -> Plan | None:
         return Plan.from_json(dumps(document))
     except (PlanError, TypeError, ValueError):
         return None
-
-
-def _duration(seconds: int) -> str:
-    """Return a duration in the largest unit that divides it.
-
-    >>> _duration(604_800), _duration(5_400)
-    ('7 days', '90 minutes')
-    """
-    for size, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
-        if seconds % size == 0:
-            count = seconds // size
-            return f"{count} {name}{'' if count == 1 else 's'}"
-    return f"{seconds} seconds"
 
 
 NAMES = ("registry.yaml", "nist-sp-800-226.md", "croissant.json", "CITATION.cff")

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from os.path import commonprefix
 from typing import Any
 
 import numpy as np
@@ -40,13 +41,8 @@ def common_ancestor(nodes: Iterable[Node]) -> Node:
     >>> common_ancestor([("food", "cafe"), ("food", "bar")])
     ('food',)
     """
-    every = list(nodes)
-    shared: list[str] = []
-    for parts in zip(*every, strict=False):
-        if len(set(parts)) > 1:
-            break
-        shared.append(parts[0])
-    return tuple(shared)
+    # Of tuples, it compares part by part.
+    return tuple(commonprefix(list(nodes)))  # noqa: RUF071
 
 
 def tree_distances(nodes: Sequence[Node]) -> NDArray[np.float64]:
@@ -169,9 +165,13 @@ class Regions:
     def spans(self) -> tuple[Ints32, Ints32]:
         """First and last open step of each member in its region, in the order of `members`."""
         offsets, place = self.members
-        first, last = np.empty_like(place), np.empty_like(place)
-        _spans(offsets, place, self.of, self.open, self.knowledge.per_interval, first, last)
-        return first, last
+        region = np.repeat(np.arange(self.count), np.diff(offsets))
+        own = (
+            np.repeat(self.of[place] == region[:, None], self.knowledge.per_interval, axis=1)
+            & self.open[place]
+        )
+        first, last = own.argmax(axis=1), own.shape[1] - 1 - own[:, ::-1].argmax(axis=1)
+        return first.astype(np.int32), last.astype(np.int32)
 
     @cached_property
     def boxes(self) -> Floats:
@@ -293,18 +293,6 @@ def _levels(settings: Knowledge) -> list[tuple[int, int, int]]:
 def _cells(axis: Floats, side: int) -> NDArray[np.int64]:
     width = float(np.ptp(axis)) or 1.0
     return np.minimum(((axis - axis.min()) / width * side).astype(np.int64), side - 1)
-
-
-@kernel
-def _spans(offsets, place, of, open_, per_interval, first, last):  # type: ignore[no-untyped-def]
-    for region in range(len(offsets) - 1):
-        for m in range(offsets[region], offsets[region + 1]):
-            first[m] = open_.shape[1]
-            last[m] = -1
-            for s in range(open_.shape[1]):
-                if open_[place[m], s] and of[place[m], s // per_interval] == region:
-                    first[m] = min(first[m], s)
-                    last[m] = s
 
 
 @kernel
