@@ -118,6 +118,7 @@ def test_a_file_that_is_no_backup_is_named(tmp_path: Path) -> None:
     other.write_text("<gpx></gpx>")
     said = str(run_campaign("restore", str(other), "--data", str(tmp_path / "data")).exception)
     assert said == f"{other} is no backup of a campaign: file is not a database"
+    assert not (tmp_path / "data").exists()
 
 
 def test_every_window_of_a_standing_campaign_has_a_folder(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -147,6 +148,17 @@ def test_a_geopackage_has_streets_and_turns(tmp_path: Path, crs: str | None) -> 
     }
     assert (None if streets.crs is None else streets.crs.to_string()) == crs
     assert len(geopandas.read_file(tmp_path / "f.gpkg", layer="turns")) == made.turns.shape[1]
+
+
+@pytest.mark.parametrize("crs", [None, "EPSG:32633"])
+def test_geojson_names_its_layers_and_coordinates(tmp_path: Path, crs: str | None) -> None:
+    """Without a member `crs`, GeoJSON holds longitudes and latitudes."""
+    made = flows(Trajectories.concat([EAST, CORNER]), replace(ROADS, crs=crs))
+    for name, file in zip(("streets", "turns"), made.write(tmp_path / "f.geojson"), strict=True):
+        document = json.loads(file.read_text())
+        assert document["name"] == name
+        named = document["crs"] and document["crs"]["properties"]["name"]
+        assert named == (crs and f"urn:ogc:def:crs:{crs.replace(':', '::')}")
 
 
 def test_geojson_and_parquet_are_two_files(tmp_path: Path) -> None:

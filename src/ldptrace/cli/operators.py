@@ -75,6 +75,8 @@ def restore(
     """
     from ldptrace.server import backups
 
+    # Before a database is made.
+    backups.check(source)
     restored = backups.restore(database_of(data, database, new=True), source, actor=actor())
     rounds = f"round {restored.round} of {restored.rounds}"
     so_far = rounds if restored.plan.standing is None else f"{restored.round} windows"

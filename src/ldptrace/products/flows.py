@@ -232,12 +232,16 @@ class Flows:
                     turns.to_file(temporary, driver="GPKG", layer="turns", mode="a")
                     check_geopackage(temporary, {"streets": len(streets), "turns": len(turns)})
             else:
-                for frame, file in zip((streets, turns), written, strict=True):
+                for frame, name, file in zip((streets, turns), ("streets", "turns"), written, strict=True):
                     # In memory, because the library does not report that the last part did not fit on the disk.
                     text = BytesIO()
-                    frame.to_file(text, driver="GeoJSON")
+                    frame.to_file(text, driver="GeoJSON", layer=name)
+                    data = text.getvalue()
+                    if crs is None:
+                        # Without this member, numbers in GeoJSON are longitudes and latitudes.
+                        data = data.replace(b'"features":', b'"crs": null,\n"features":', 1)
                     with atomic_path(file) as temporary:
-                        temporary.write_bytes(text.getvalue())
+                        temporary.write_bytes(data)
             for file in written:
                 write_beside(file, self.promise)
         return written

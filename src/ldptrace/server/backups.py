@@ -7,7 +7,8 @@ published is never restored to an earlier state, because its reports could then 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ldptrace.core.atomic import atomic_path
@@ -43,35 +44,44 @@ def backup(database: Database, name: str, path: Path, *, actor: str) -> int:
     return reports
 
 
+def check(path: Path) -> None:
+    """Raise an error unless a file is the backup of one campaign."""
+    with _opened(path):
+        pass
+
+
 def restore(database: Database, path: Path, *, actor: str) -> Campaign:
     """Restore the campaign of a backup to a database that has no campaign with this name."""
+    with _opened(path) as (source, name), database.writing() as target:
+        _refuse_what_went_on(source, target, name)
+        _copy(source, target, name)
+        target.run(
+            "UPDATE tokens SET revoked = ? WHERE campaign = ? AND revoked IS NULL",
+            stamp(),
+            name,
+        )
+        if not audit_log(target, name):
+            _insert(target, "audit", AUDIT, (tuple(entry.values()) for entry in audit_log(source, name)))
+        note(target, actor, "restore", name, path.name)
+        return find(target, name)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[Session, str]]:
+    """Read a copy of a backup, and the name of its campaign."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / FILE
         try:
             copy.write_bytes(path.read_bytes())
             found = SqliteDatabase(folder)
-            with found.reading() as source, database.writing() as target:
+            with found.reading() as source:
                 names = [str(name) for (name,) in source.rows("SELECT name FROM campaigns")]
                 if len(names) != 1:
                     raise InputError(f"{path} is no backup of a campaign: it holds {len(names)} campaigns")
-                [name] = names
-                _refuse_what_went_on(source, target, name)
-                _copy(source, target, name)
-                target.run(
-                    "UPDATE tokens SET revoked = ? WHERE campaign = ? AND revoked IS NULL",
-                    stamp(),
-                    name,
-                )
-                if not audit_log(target, name):
-                    _insert(
-                        target, "audit", AUDIT, (tuple(entry.values()) for entry in audit_log(source, name))
-                    )
-                note(target, actor, "restore", name, path.name)
-                restored = find(target, name)
+                yield source, names[0]
             found.close_all()
         except StorageUnavailable as error:
             raise InputError(f"{path} is no backup of a campaign: {error.__cause__ or error}") from None
-    return restored
 
 
 def _refuse_what_went_on(source: Session, target: Session, name: str) -> None:
