@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 from starlette.testclient import TestClient
 
+from ldptrace.device.explanation import explain_asking
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import CampaignName, Plan
 from ldptrace.protocol.reports import read_report
@@ -121,6 +122,9 @@ def test_the_total_is_shown_before_a_person_takes_part(browser: Browser, tmp_pat
             "As soon as you take part, 6 count as used, for all 3 answers"
         )
         expect(page.locator("#ledger")).to_contain_text("0 of at most 30 are used")
+        # How often the answer is true, as the explanation of a device says it.
+        questions = [line.strip() for line in explain_asking(plan, 0) if line.startswith("  ")]
+        assert page.locator("#asking li").all_text_contents() == questions
         page.click("#accept")
         expect(page.locator("#ledger")).to_contain_text("6 of at most 30 are used")
         expect(page.locator("#ledger")).not_to_contain_text("As soon as")

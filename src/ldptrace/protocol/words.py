@@ -254,7 +254,8 @@ def item_words(question: Question, item: int) -> str:
 
 
 def asked_words(plan: Plan, number: int) -> list[dict[str, Any]]:
-    """Return what a round asks, question by question: name, what it is about, share, and what its items stand for.
+    """Return what a round asks, question by question: name, what it is about, share, the probabilities with which a
+    true and an untrue item are named, and what its items stand for.
 
     >>> from ldptrace.protocol.grid import Grid
     >>> asked_words(Plan.single_report(Grid((0, 0, 1, 1), 6), 1.0), 0)[0]["about"]
@@ -265,6 +266,7 @@ def asked_words(plan: Plan, number: int) -> list[dict[str, Any]]:
             "name": ask.question.name,
             "about": ask.question.about,
             "share": ask.share,
+            "named": [float(value) for value in ask.randomizer.probabilities],
             "items": [ask.question.words(item) for item in range(ask.question.domain)]
             if ask.question.domain <= MOST_WORDS
             else None,

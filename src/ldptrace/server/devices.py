@@ -62,6 +62,7 @@ class AskedWords(TypedDict):
     name: str
     about: str
     share: int
+    named: Annotated[list[float], "Probabilities with which a true and an untrue item are named."]
     items: list[str] | None
 
 

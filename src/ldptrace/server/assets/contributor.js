@@ -119,13 +119,17 @@ function explain() {
   at("plan").textContent = say("planId", { plan: plan.id });
 }
 
-/** What a shuffled plan asks. Its shuffler knows the questions, and no more words than they have. */
+/** What a shuffled plan asks. Its shuffler has no explanation of the whole plan, only of each question. */
 function asking(plan, words) {
-  const share = (entry) => (100 * entry.share) / SHARES;
+  const line = ({ share, about, named: [truth, lie] }, place) => {
+    const items = plan.rounds[0].asks[place].question.domain;
+    const habit = `a true one is named with probability ${truth.toFixed(3)}, an untrue one with ${lie.toFixed(3)}`;
+    return `  ${((100 * share) / SHARES).toFixed(1)} %: ${about} (${items} possible items; ${habit})`;
+  };
   return [
     ...shuffledPromise(plan),
     "One question is drawn at random, without looking at your trajectory; only it is answered:",
-    ...words.questions.map((entry) => `  ${share(entry).toFixed(1)} %: ${entry.about}`),
+    ...words.questions.map(line),
   ];
 }
 
