@@ -79,7 +79,7 @@ REPORTS = [
     Fault("answer: points that cannot be had are an error", _TRACK, "        return list(points)\n    except Exception:\n        return []", "        return list(points)\n    except Exception:\n        raise", REPORTER),
     Fault("answer: huge numbers are an error", _TRACK, "    except OverflowError:\n        return math.inf if value > 0 else -math.inf", "    except OverflowError:\n        raise ValueError", REPORTER),
     Fault("answer: what is no number is an error", _TRACK, "    except Exception:  # whatever it is, it is no number\n        return math.nan", "    except ZeroDivisionError:\n        return math.nan", REPORTER),
-    Fault("answer: a file with nothing usable is an error", "src/ldptrace/cli/own.py", "        return [], crs or _stated(path, format)", "        raise", "tests/cli/test_collect.py"),
+    Fault("answer: a file with nothing usable is an error", "src/ldptrace/cli/own.py", "        return OwnTrips([], crs or _stated(path, format), reason=str(error))", "        raise", "tests/cli/test_collect.py"),
 ]  # fmt: skip
 
 SHUFFLED_LEDGERS = [
@@ -202,7 +202,7 @@ STANDING_PLANS = [
     Fault("ledger: a link is replaced", _STORAGE, "return os.path.realpath(self.path)", "return os.path.abspath(self.path)", STORAGE),
     Fault("ledger: hard links are answered", _STORAGE, "st_nlink > 1", "st_nlink > 2", STORAGE),
     Fault("ledger: the lock can be deleted", _STORAGE, "            handle = os.open(folder, os.O_RDONLY)\n            try:\n                _lock", "            handle = os.open(self.real + '.lock', os.O_RDWR | os.O_CREAT)\n            try:\n                _lock", STORAGE),
-    Fault("refusal: empty files have no coordinates", "src/ldptrace/cli/own.py", "crs or stated_crs(path, format)\n", "crs or (found.crs if len(found) else None)\n", OWN),
+    Fault("refusal: empty files have no coordinates", "src/ldptrace/cli/own.py", "crs or stated_crs(path, format), found.timezone", "crs or (found.crs if len(found) else None), found.timezone", OWN),
     Fault("clocks: --now changes the ledger in use", "src/ldptrace/cli/collect.py", "if now is not None and not was_typed(", "if False and not was_typed(", OWN),
     Fault("receive: any window is counted", _RECEIVE, "    if window != _ANY and _item(data, start + _WINDOW, _WINDOW_BYTES) != window:\n        return _WRONG_WINDOW\n", "", VECTORS),
 ]  # fmt: skip

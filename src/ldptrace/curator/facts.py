@@ -313,19 +313,25 @@ class Facts(Asked, Common):
     def budget(self) -> Fraction:
         """The exact epsilon of one answer of a device; of a shuffled plan, eps0."""
         hiding = self.hiding()
-        return epsilon_fraction(self.epsilon) if hiding is None else hiding.local
+        return self._parsed.epsilon if hiding is None else hiding.local
 
     def hiding(self) -> Hiding | None:
         """Return how the reports of a shuffled plan hide among each other."""
         if not self.shuffled:
             return None
+        facts = self._parsed
         return Hiding(
-            epsilon_fraction(self.epsilon),
+            facts.epsilon,
             usual_batch(self.users) if self.batch is None else self.batch,
-            DELTA if self.delta is None else checked_delta(self.delta),
-            HONEST if self.honest is None else Fraction(self.honest),
-            MOST_LOCAL if self.most_local is None else epsilon_fraction(self.most_local),
+            facts.delta or DELTA,
+            facts.honest or HONEST,
+            facts.most_local or MOST_LOCAL,
         )
+
+    @property
+    def _parsed(self) -> Any:
+        """These facts, of which every option has the type that its parser returns."""
+        return self
 
     @property
     def trip(self) -> float:
@@ -416,7 +422,7 @@ class Facts(Asked, Common):
             if self.key is None:
                 raise InputError("a shuffled plan needs the curator's public key: give key")
             key = bytes.fromhex(text_in(self.key, KEY_PATTERN, "key, a point of the curve P-256,"))
-        closes = int(clock()) + OPEN if self.closes is None else _start(self.closes)
+        closes = int(clock()) + OPEN if self.closes is None else self._parsed.closes
         return hiding.row(
             key,
             self.operator or OPERATOR,
@@ -445,16 +451,13 @@ class Facts(Asked, Common):
         """Return the windows of a standing plan, or None."""
         if self.every is None:
             return None
-        hiding, budget = self.hiding(), self.budget
-        lifetime = (
-            None if self.lifetime is None else budget_fraction(self.lifetime, MAX_LIFETIME, "a lifetime")
-        )
+        facts, hiding, budget = self._parsed, self.hiding(), self.budget
         return Standing.of(
-            _seconds(self.every),
+            facts.every,
             epsilon=budget,
-            recent=None if self.recent is None else _seconds(self.recent),
-            start=START if self.start is None else _start(self.start),
+            recent=facts.recent,
+            start=START if facts.start is None else facts.start,
             # What a person says is the central lifetime; the plan's own is eps0 of as many answers.
-            lifetime=lifetime if hiding is None else hiding.answers(lifetime) * budget,
-            grace=None if self.grace is None else _seconds(self.grace),
+            lifetime=facts.lifetime if hiding is None else hiding.answers(facts.lifetime) * budget,
+            grace=facts.grace,
         )

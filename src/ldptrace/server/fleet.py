@@ -389,9 +389,9 @@ def some_trips(trips: Callable[[Plan], Trajectories], plan: Plan) -> Trajectorie
 
 def points_of(trips: Trajectories, number: int) -> list[Point]:
     """Return the points of one trajectory, with times if it has times."""
-    part = slice(int(trips.offsets[number]), int(trips.offsets[number + 1]))
-    columns = [trips.x, trips.y] if trips.t is None else [trips.x, trips.y, trips.t]
-    return list(zip(*(column[part].tolist() for column in columns), strict=True))
+    trip = trips[number]
+    columns = [trip.x, trip.y] if trip.t is None else [trip.x, trip.y, trip.t]
+    return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def _garbage(report: bytes, chance: random.Random) -> bytes:
