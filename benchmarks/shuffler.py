@@ -198,9 +198,10 @@ def opening(folder: Path, count: int) -> None:
     """Measure how long the curator takes to count a batch, and how long others wait before and meanwhile."""
     until = int(time.time()) + 10**7
     database = open_database(folder)
-    shuffled = plan_of(CuratorKey.drawn(), until, count)
+    key = CuratorKey.drawn()
+    shuffled = plan_of(key, until, count)
     for name, one in (("load", shuffled), ("direct", PLAN)):
-        campaigns.create(database, name, one.changed(campaign=None), actor="benchmark")
+        campaigns.create(database, name, one.changed(campaign=None), actor="benchmark", key=key)
     plan, direct = (
         campaigns.open_round(database, name, actor="benchmark").plan for name in ("load", "direct")
     )

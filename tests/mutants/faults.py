@@ -350,6 +350,7 @@ SERVERS = [
     Fault("estimates: a tally of another round", _ESTIMATES, "(plan.id, *plan.ancestors[tally.round :])", "(plan.id, *plan.ancestors)", TALLY),
     Fault("estimates: debiased by users", _ESTIMATES, "frequencies = channel.debias(counts, reports) / users", "frequencies = channel.debias(counts, users) / users", TALLY),
     Fault("server: refused requests make an address wait longer", "src/ldptrace/web/limits.py", "left - 1 if allowed else left", "left - 1", "tests/web/test_limits.py"),
+    Fault("server: the key of a plan is replaced", f"{_SERVER}/campaigns.py", "if shuffled.key not in (public, GENERATOR):", "if not shuffled.key:", f"{SERVER}/test_batches.py"),
     Fault("server: a method whose second round is not private", f"{_SERVER}/campaigns.py", "if not plan.is_private or plan.method == UNPADDED:", "if not plan.is_private:", f"{SERVER}/test_campaigns.py"),
     Fault("server: files of a road network may make files of any size", f"{_SERVER}/fence.py", "            (resource.RLIMIT_FSIZE, 4 << 30),\n", "", f"{SERVER}/test_fence.py"),
     Fault("server: files of a road network may take any time", f"{_SERVER}/fence.py", "            (resource.RLIMIT_CPU, seconds),\n", "", f"{SERVER}/test_fence.py"),
