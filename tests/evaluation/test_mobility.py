@@ -13,8 +13,9 @@ import pyarrow as pa
 import pytest
 
 from evaluation_data import drifting_walks, timed
+from ldptrace.core.crs import scale_of
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation.distances import metric_scale, travel_distances
+from ldptrace.evaluation.distances import travel_distances
 from ldptrace.evaluation.evaluator import evaluate
 from ldptrace.evaluation.line_metrics import LinePair, LineQueries
 from ldptrace.evaluation.mobility import (
@@ -76,7 +77,7 @@ def test_golden_numbers_of_scikit_mobility() -> None:
         assert habits.places.tolist() == [golden["number_of_locations"][user]]
         assert habits.radii[0] / 1000 == pytest.approx(golden["radius_of_gyration"][user], rel=0.002)
         jumps = Trajectories.from_lists(list(pairwise(places)), crs="EPSG:4326")
-        lengths = travel_distances(jumps, metric_scale(grid, geographic=True)) / 1000
+        lengths = travel_distances(jumps, scale_of(grid.bounds, "EPSG:4326")) / 1000
         assert lengths.sum() == pytest.approx(golden["distance_straight_line"][user], rel=0.002)
         assert lengths.max() == pytest.approx(golden["maximum_distance"][user], rel=0.002)
         counted = Traces.of(jumps, grid).jumps

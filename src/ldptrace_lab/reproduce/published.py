@@ -1,8 +1,8 @@
 """What the paper prints: its tables, and the single values that its text tells of its figures.
 
 Transcribed from section 6 of Du et al., "LDPTrace: Locally Differentially Private Trajectory Synthesis", PVLDB
-16(8), 2023. Metrics are in the order of `ldptrace.evaluation.METRICS`. `docs/explanation/published-numbers.md` says how
-far they can be compared with what is measured here.
+16(8), 2023. Metrics are in the order of `METRICS` of `ldptrace.evaluation.metrics`. The page
+`docs/explanation/published-numbers.md` says how far they can be compared with what is measured here.
 """
 
 from __future__ import annotations
