@@ -9,6 +9,7 @@ from ldptrace.audit.exact import distribution
 from ldptrace.audit.poisoning import forged, reach
 from ldptrace.core.paths import CellPaths
 from ldptrace.curator import Estimates
+from ldptrace.curator.facts import Facts
 from ldptrace.errors import InputError
 from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.grid import Grid
@@ -141,3 +142,23 @@ def test_liars_of_any_protocol_can_send_what_an_honest_population_sends(epsilon:
         assert forged_law >= 0
         others = (1 - liars * gain) * seen
         assert (1 - liars) * seen + liars * forged_law == others + liars * gain * own
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "grid", "mean_trip", "factors"),
+    [
+        (4, 6, None, (8.8, 10.2, 12.2)),
+        (4, 4, None, (5.4, 5.9, 6.6)),
+        (4, 10, None, (16.1, 20.6, 27.0)),
+        (4, 6, 2.5, (5.7, 7.1, 9.2)),
+        (4, 6, 1.0, (3.7, 5.1, 7.1)),
+        (8, 6, None, (5.0, 5.0, 5.1)),
+    ],
+)
+def test_fewer_items_lower_what_a_forged_report_counts(
+    epsilon: int, grid: int, mean_trip: float | None, factors: tuple[float, ...]
+) -> None:
+    """The table of docs/explanation/liars.md."""
+    plan = Facts(100_000, epsilon, (0.0, 0.0, 10.0, 10.0), None, grid=grid, mean_trip=mean_trip).plan()
+    found = {ask.question.name: reach(ask.randomizer).up for ask in plan.rounds[0].asks}
+    assert tuple(round(found[name], 1) for name in ("visits", "links", "moves")) == factors
