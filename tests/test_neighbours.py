@@ -823,6 +823,10 @@ def test_every_step_of_a_stream(step: float, tmp_path: Path, devices: Rounds) ->
     assert len(devices.tables) > 5
 
 
+def test_the_first_trip_begins_no_stream(tmp_path: Path, devices: Rounds) -> None:
+    assert compared(streamed(), FILES["lists"], tmp_path, devices, 0, CHANGES["no times"])
+
+
 def test_a_stream_whose_period_is_not_given_says_so(tmp_path: Path, devices: Rounds) -> None:
     people = [somebody(number) for number in range(PEOPLE)]
     found = streamed(start=None)(lists_of(people, tmp_path), devices)

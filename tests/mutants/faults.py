@@ -495,7 +495,7 @@ NEIGHBOUR_FAULTS = [
     Fault("neighbours: users without a trip id are omitted", f"{_CORE}/tables.py", "    if columns.user is not None:\n        known = ", "    if False:\n        known = ", "tests/core/test_tables.py"),
     Fault("neighbours: one trip decides whether others are sorted", f"{_CORE}/tables.py", "if (missing := np.isnan(rank)).any():", "if (missing := np.isnan(rank)).all():", "tests/core/test_tables.py"),
     Fault("neighbours: one property names users", f"{_IO}/files.py", "if found.user is None and name is not None:", "if False:", f"{NEIGHBOURS}::test_one_property_does_not_say_whose_all_trips_are"),
-    Fault("neighbours: the stream begins with the first trip", f"{_STREAMS}/run.py", "float(found) if given is None else", "float(found) if found < np.inf else", f"{NEIGHBOURS}::test_stream[None-lists]"),
+    Fault("neighbours: the stream begins with the first trip", f"{_STREAMS}/run.py", "float(found) if given is None else", "float(found) if found < np.inf else", f"{NEIGHBOURS}::test_the_first_trip_begins_no_stream"),
     Fault("neighbours: a trip before the stream is reported", f"{_STREAMS}/occasions.py", "(ended >= span[0]) & ", "", "tests/streams/test_occasions.py"),
     Fault("neighbours: the second round follows from true lengths", "src/ldptrace/methods/paper.py", 'length_quantile(estimates["length"], options.quantile)', "2 + int(job.paths.sizes.sum()) % 7", f"{NEIGHBOURS}::test_later_rounds[paper]"),
     Fault("neighbours: short trips are silent in the second round", "src/ldptrace/simulation/collect.py", "        if self.members is not None:\n", "        if self.round:\n            trips = trips.take(trips.paths.sizes > 1)\n        if self.members is not None:\n", f"{NEIGHBOURS}::test_later_rounds[paper]"),
