@@ -332,8 +332,8 @@ def _borders(channel: Randomizer, items: tuple[int, ...]) -> Iterator[tuple[str,
 
 
 def _randomizer(channel: Randomizer) -> dict[str, Any]:
-    ratio = [str(channel.ratio.numerator), str(channel.ratio.denominator)]
-    return {**channel.parameters(), "domain": channel.domain, "capacity": channel.capacity, "ratio": ratio}
+    known = channel.document()
+    return {name: known[name] for name in ("kind", "size", "domain", "capacity", "ratio") if name in known}
 
 
 def _time(value: float | None) -> str | None:

@@ -272,5 +272,6 @@ def _truth(value: object) -> bool:
 
 
 def _plain(record: Record) -> dict[str, object]:
-    values = {name: getattr(record, name) for name in record.fields}
-    return {name: value for name, value in values.items() if name not in OF_SHUFFLED or value is not None}
+    return {
+        name: value for name, value in record.values().items() if name not in OF_SHUFFLED or value is not None
+    }

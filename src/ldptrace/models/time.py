@@ -23,8 +23,7 @@ from ldptrace.models.observation import Match, Observation, match_table
 from ldptrace.models.ordinal import Answers, Bend, OrdinalFit, circle, fit_ordinal, line
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.questions import TIME_QUESTIONS, Departure, Pace, Question, Tides
-from ldptrace.protocol.questions.pace import edge
-from ldptrace.protocol.questions.tides import PART_OF_HOUR, PARTS
+from ldptrace.protocol.questions.times import PART_OF_HOUR, PARTS, edge
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,7 @@ from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.times import DAY, to_local
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.protocol.questions.departure import DAYS
-from ldptrace.protocol.questions.tides import PART_OF_HOUR
+from ldptrace.protocol.questions.times import DAYS, PART_OF_HOUR
 
 By = Literal["hour", "period", "weekday", "day"]
 # Names of the parts of the day, in the order of `PART_OF_HOUR`.

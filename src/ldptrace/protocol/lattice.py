@@ -121,12 +121,7 @@ def move_item(here: int, there: int, n: int) -> int:
     >>> all(move_item(here, there, 6) == item for item, (here, _, there) in enumerate(moves(6)))
     True
     """
-    (i, j), (i2, j2) = divmod(here, n), divmod(there, n)
-    item = _first_move(here, n)
-    for number in range(direction(i2 - i, j2 - j)):
-        if 0 <= i + DIRECTION_DI[number] < n and 0 <= j + DIRECTION_DJ[number] < n:
-            item += 1
-    return item
+    return _first_move(here, n) + _neighbours(here, n).index(there)
 
 
 def _first_move(cell: int, n: int) -> int:
@@ -168,19 +163,8 @@ def link_item(here: int, there: int, n: int) -> int:
     >>> all(link_item(b, a, 6) == link_item(a, b, 6) == item for item, (a, b) in enumerate(upward))
     True
     """
-    low, high = min(here, there), max(here, there)
-    i, j = low // n, low % n
-    item = _first_link(low, n)
-    if i == n - 1:
-        return item
-    # North, north-east, east, south-east; the last column has no north and no north-east.
-    step = high // n - i, high % n - j
-    if step == (0, 1):
-        return item
-    after_north = item + 2 if j < n - 1 else item
-    if step == (1, 1):
-        return item + 1
-    return after_north if step == (1, 0) else after_north + 1
+    low, high = sorted((here, there))
+    return _first_link(low, n) + _larger_neighbours(low, n).index(high)
 
 
 def _first_link(cell: int, n: int) -> int:
@@ -199,8 +183,11 @@ def link_of(item: int, n: int) -> tuple[int, int]:
     True
     """
     low = bisect_right(range(n * n), item, key=lambda cell: _first_link(cell, n)) - 1
-    above = [cell for cell in _neighbours(low, n) if cell > low]
-    return low, above[item - _first_link(low, n)]
+    return low, _larger_neighbours(low, n)[item - _first_link(low, n)]
+
+
+def _larger_neighbours(cell: int, n: int) -> list[int]:
+    return [other for other in _neighbours(cell, n) if other > cell]
 
 
 def bend_count(n: int) -> int:
@@ -222,11 +209,8 @@ def bend_item(before: int, here: int, after: int, n: int) -> int:
     >>> len(numbers), sorted(set(numbers)) == list(range(840)), bend_item(0, 1, 2, 6) == bend_item(2, 1, 0, 6)
     (1460, True, True)
     """
-    first, second = (
-        move_item(here, before, n) - _first_move(here, n),
-        move_item(here, after, n) - _first_move(here, n),
-    )
-    low, high = min(first, second), max(first, second)
+    around = _neighbours(here, n)
+    low, high = sorted((around.index(before), around.index(after)))
     return _first_bend(here, n) + high * (high + 1) // 2 + low
 
 

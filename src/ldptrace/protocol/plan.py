@@ -72,11 +72,11 @@ class CampaignName(Record):
         return CampaignName(name, os.urandom(16).hex())
 
     def document(self) -> dict[str, Any]:
-        return {"name": self.name, "nonce": self.nonce}
+        return self.values()
 
     @staticmethod
     def from_document(entry: object) -> CampaignName:
-        data = object_in(entry, ("name", "nonce"), "campaign")
+        data = object_in(entry, CampaignName.fields, "campaign")
         return CampaignName(
             text_in(data["name"], NAME_PATTERN, "the name of a campaign"),
             text_in(data["nonce"], NONCE_PATTERN, "a nonce"),

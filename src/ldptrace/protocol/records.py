@@ -44,9 +44,13 @@ class Record:
     def __post_init__(self) -> None:
         """Check the fields of the record. It may settle fields with `object.__setattr__`."""
 
+    def values(self) -> dict[str, Any]:
+        """Return the fields by their names."""
+        return {name: getattr(self, name) for name in self.fields}
+
     def changed(self, **values: Any) -> Self:
         """Copy the record with other values in these fields."""
-        return type(self)(**{name: getattr(self, name) for name in self.fields} | values)
+        return type(self)(**self.values() | values)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"{type(self).__name__} is frozen, {name!r} cannot change")
@@ -57,11 +61,11 @@ class Record:
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return all(getattr(self, name) == getattr(other, name) for name in self.fields)
+        return self.values() == other.values()
 
     def __hash__(self) -> int:
-        return hash(tuple(getattr(self, name) for name in self.fields))
+        return hash(tuple(self.values().values()))
 
     def __repr__(self) -> str:
-        values = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.fields)
+        values = ", ".join(f"{name}={value!r}" for name, value in self.values().items())
         return f"{type(self).__name__}({values})"

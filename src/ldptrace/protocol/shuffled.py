@@ -143,17 +143,10 @@ class Shuffled(Record):
 
     def document(self) -> dict[str, Any]:
         """Return the record as plain data."""
-        return {
-            "key": self.key.hex(),
-            "batch": self.batch,
-            "honest": decimal_text(self.honest),
-            "delta": decimal_text(self.delta),
-            "epsilon": decimal_text(self.epsilon),
-            "lifetime": None if self.lifetime is None else decimal_text(self.lifetime),
-            "until": self.until,
-            "operator": self.operator,
-            "address": self.address,
+        decimals = {
+            name: decimal_text(value) for name, value in self.values().items() if isinstance(value, Fraction)
         }
+        return self.values() | decimals | {"key": self.key.hex()}
 
     @staticmethod
     def from_document(entry: object) -> Shuffled:

@@ -111,22 +111,16 @@ class Standing(Record):
         return begin - GRACE, begin + 2 * self.every + self.grace
 
     def document(self) -> dict[str, Any]:
-        return {
-            "every": self.every,
-            "recent": self.recent,
-            "start": self.start,
-            "lifetime": decimal_text(self.lifetime),
-            "grace": self.grace,
-        }
+        return self.values() | {"lifetime": decimal_text(self.lifetime)}
 
     @staticmethod
     def from_document(entry: object) -> Standing:
-        data = object_in(entry, ("every", "recent", "start", "lifetime", "grace"), "standing")
+        data = object_in(entry, Standing.fields, "standing")
         pattern = rf"[0-9]{{1,3}}(\.[0-9]{{1,{EPSILON_DIGITS}}})?"
         lifetime = Fraction(text_in(data["lifetime"], pattern, "lifetime"))
         if not lifetime:
             raise PlanError("a lifetime must be above 0")
-        return Standing(data["every"], data["recent"], data["start"], lifetime, data["grace"])
+        return Standing(**data | {"lifetime": lifetime})
 
 
 def dated(value: object) -> float | None:

@@ -36,8 +36,7 @@ from ldptrace.protocol.questions import (
     Turns,
     Visits,
 )
-from ldptrace.protocol.questions.pace import edge
-from ldptrace.protocol.questions.tides import PART_OF_HOUR
+from ldptrace.protocol.questions.times import PART_OF_HOUR, edge
 from ldptrace.protocol.questions.trips import CLASSES
 from ldptrace.protocol.questions.trips import Trips as TripCount
 from ldptrace.protocol.randomness import Source

@@ -19,7 +19,7 @@ from ldptrace.products.flows import Flows
 from ldptrace.products.matrix import Matrix
 from ldptrace.products.sample import Numbers, Sample
 from ldptrace.products.zones import Squares, Zones
-from ldptrace.protocol.questions.departure import DAYS
+from ldptrace.protocol.questions.times import DAYS
 from ldptrace.roads.network import RoadNetwork
 
 # Squares on a side of the map that are compared where the user names no zones.

@@ -1,4 +1,5 @@
-"""What can be asked of an occasion. A question is one class in one file here; standard library only: devices run this.
+"""What can be asked of an occasion. A question is one class, and similar ones share a file. Devices run this, so it
+needs the standard library only.
 
 The simulator has compiled counterparts of the common ones (`ldptrace.simulation.answers`), tested to agree, and
 runs the others as they are.
@@ -10,18 +11,10 @@ from typing import Any
 
 from ldptrace.errors import PlanError
 from ldptrace.protocol.questions.base import Question, Slots
-from ldptrace.protocol.questions.bends import Bends
-from ldptrace.protocol.questions.departure import Departure
-from ldptrace.protocol.questions.length import Length
-from ldptrace.protocol.questions.moves import Links, Moves
-from ldptrace.protocol.questions.pace import Pace
-from ldptrace.protocol.questions.pairs import Pairs
-from ldptrace.protocol.questions.steps import CombinedSteps, Steps
-from ldptrace.protocol.questions.terminals import CutEnd, End, Start, Terminals
-from ldptrace.protocol.questions.tides import Tides
+from ldptrace.protocol.questions.moves import Bends, CombinedSteps, Length, Links, Moves, Steps, Turns
+from ldptrace.protocol.questions.places import CutEnd, End, Pairs, Start, Terminals, Visits
+from ldptrace.protocol.questions.times import Departure, Pace, Tides
 from ldptrace.protocol.questions.trips import Trips
-from ldptrace.protocol.questions.turns import Turns
-from ldptrace.protocol.questions.visits import Visits
 
 QUESTIONS: dict[str, type[Question]] = {
     kind.name: kind

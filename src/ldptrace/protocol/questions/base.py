@@ -56,7 +56,7 @@ class Question(Record, ABC):
 
     def parameters(self) -> dict[str, Any]:
         """Return what the plan document says of this question besides the grid."""
-        own = {name: getattr(self, name) for name in self.fields if name != "n"}
+        own = {name: value for name, value in self.values().items() if name != "n"}
         return {"name": self.name} | own
 
 

@@ -1,21 +1,66 @@
-"""Which moves from cell to cell a path makes, with and without their direction."""
+"""How long a path is, which moves from cell to cell it makes, and how it bends."""
 
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import ClassVar
 
-from ldptrace.protocol.lattice import link_count, link_item, link_of, move_count
+from ldptrace.protocol.lattice import (
+    TURNS,
+    bend_count,
+    bend_item,
+    bend_of,
+    direction,
+    link_count,
+    link_item,
+    link_of,
+    move_count,
+    turn,
+)
+from ldptrace.protocol.limits import MAX_COUNT
 from ldptrace.protocol.questions.base import (
+    Question,
     SampledQuestion,
     Slots,
     at_random_positions,
     cell_words,
     move_items,
     move_words,
+    whole,
 )
 from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.trips import Occasion
+
+# The items of `Turns` in words.
+ANGLES = ("straight on", "a bend of 45 degrees", "a bend of 90 degrees", "a bend of 135 degrees", "back")
+
+
+class Length(Question):
+    """Number of cells of the path, at most `cap` (section 5.3): item 0 is one cell.
+
+    >>> from ldptrace.protocol.trips import Trip
+    >>> Length(6, cap=36).answer(Occasion(Trip([7, 8])), Source())
+    [[1]]
+    """
+
+    cap: int
+
+    name = "length"
+    about = "how many cells the trajectory crosses"
+
+    def __post_init__(self) -> None:
+        whole("cap", self.cap, 2, MAX_COUNT)
+
+    @property
+    def domain(self) -> int:
+        return self.cap
+
+    def answer(self, occasion: Occasion, source: Source) -> Slots:
+        path = occasion.trip.path
+        return [[min(len(path), self.cap) - 1]] if path else [[]]
+
+    def words(self, item: int) -> str:
+        cells = "1 cell" if item == 0 else f"{item + 1} cells"
+        return f"{cells} or more" if item + 1 == self.domain else cells
 
 
 class Moves(SampledQuestion):
@@ -29,16 +74,15 @@ class Moves(SampledQuestion):
     [[0, 3]]
     """
 
-    name: ClassVar[str] = "moves"
-    about: ClassVar[str] = "some of the moves from cell to cell it makes"
+    name = "moves"
+    about = "some of the moves from cell to cell it makes"
 
     @property
     def domain(self) -> int:
         return move_count(self.n)
 
     def answer(self, occasion: Occasion, source: Source) -> Slots:
-        path = occasion.trip.path
-        return [at_random_positions(move_items(path, self.n), self.most, source)]
+        return [at_random_positions(move_items(occasion.trip.path, self.n), self.most, source)]
 
     def words(self, item: int) -> str:
         return move_words(item, self.n)
@@ -52,18 +96,137 @@ class Links(SampledQuestion):
     [[0]]
     """
 
-    name: ClassVar[str] = "links"
-    about: ClassVar[str] = "some of the pairs of neighbouring cells it connects, without direction"
+    name = "links"
+    about = "some of the pairs of neighbouring cells it connects, without direction"
 
     @property
     def domain(self) -> int:
         return link_count(self.n)
 
     def answer(self, occasion: Occasion, source: Source) -> Slots:
-        path = occasion.trip.path
-        items = [link_item(here, there, self.n) for here, there in pairwise(path)]
+        items = [link_item(here, there, self.n) for here, there in pairwise(occasion.trip.path)]
         return [at_random_positions(items, self.most, source)]
 
     def words(self, item: int) -> str:
         here, there = link_of(item, self.n)
         return f"between {cell_words(here, self.n)} and {cell_words(there, self.n)}"
+
+
+class Turns(Question):
+    """Angle at one uniformly random bend of the path: 0 (straight on), 1 (45 degrees) to 4 (back)."""
+
+    name = "turns"
+    about = "how sharply it bends at one random place"
+
+    @property
+    def domain(self) -> int:
+        return TURNS
+
+    def answer(self, occasion: Occasion, source: Source) -> Slots:
+        path = occasion.trip.path
+        if len(path) < 3:
+            return [[]]
+        first = source.below(len(path) - 2)
+        (i0, j0), (i1, j1), (i2, j2) = (divmod(cell, self.n) for cell in path[first : first + 3])
+        return [[turn(direction(i1 - i0, j1 - j0), direction(i2 - i1, j2 - j1))]]
+
+    def words(self, item: int) -> str:
+        return ANGLES[item]
+
+
+class Bends(SampledQuestion):
+    """The bends at uniformly random `most` inner cells of the path, as a set; all of them when there are fewer.
+
+    A bend is a cell with the cells before and after it, without direction. The cell before may be the cell after.
+
+    >>> from ldptrace.protocol.trips import Trip
+    >>> there, back = (Bends(6, most=9).answer(Occasion(Trip(path)), Source()) for path in ([0, 1, 8, 9], [9, 8, 1, 0]))
+    >>> there == back, [Bends(6, most=9).words(item) for item in there[0]]
+    (True, ['cell A2 between cell B3 and cell A1', 'cell B3 between cell B4 and cell A2'])
+    """
+
+    name = "bends"
+    about = "some of the cells it crosses, each with the cells before and after it, without direction"
+
+    @property
+    def domain(self) -> int:
+        return bend_count(self.n)
+
+    def answer(self, occasion: Occasion, source: Source) -> Slots:
+        path = occasion.trip.path
+        cells = zip(path, path[1:], path[2:], strict=False)
+        items = [bend_item(before, here, after, self.n) for before, here, after in cells]
+        return [at_random_positions(items, self.most, source)]
+
+    def words(self, item: int) -> str:
+        before, here, after = (cell_words(cell, self.n) for cell in bend_of(item, self.n))
+        return f"{here} between {before} and {after}"
+
+
+class Steps(Question):
+    """The first `count` moves in order, one slot each (section 5.4): empty slots after the path's end."""
+
+    count: int
+
+    name = "steps"
+    about = "its first moves from cell to cell, in order"
+
+    def __post_init__(self) -> None:
+        whole("count", self.count, 1, MAX_COUNT)
+
+    @property
+    def domain(self) -> int:
+        return move_count(self.n)
+
+    @property
+    def slots(self) -> int:
+        return self.count
+
+    def answer(self, occasion: Occasion, source: Source) -> Slots:
+        path = occasion.trip.path
+        taken = [[item] for item in move_items(path[: self.count + 1], self.n)]
+        return taken + [[] for _ in range(self.count - len(taken))]
+
+    def words(self, item: int) -> str:
+        return move_words(item, self.n)
+
+
+class CombinedSteps(Question):
+    """Beginning, moves and end over one common domain, one slot each: the variant CombTran (section 6.5).
+
+    Items are the moves, then the cells as beginnings, then the cells as ends.
+    """
+
+    count: int
+
+    name = "combined-steps"
+    about = "its beginning, first moves and end, in order"
+
+    def __post_init__(self) -> None:
+        whole("count", self.count, 1, MAX_COUNT)
+
+    @property
+    def domain(self) -> int:
+        return move_count(self.n) + 2 * self.n * self.n
+
+    @property
+    def slots(self) -> int:
+        return self.count + 2
+
+    def answer(self, occasion: Occasion, source: Source) -> Slots:
+        path = occasion.trip.path
+        if not path:
+            return [[] for _ in range(self.slots)]
+        kept = path[: self.count + 1]
+        begin, end = move_count(self.n) + kept[0], move_count(self.n) + self.n * self.n + kept[-1]
+        taken = [[item] for item in move_items(kept, self.n)]
+        return [[begin], *taken, *([] for _ in range(self.count - len(taken))), [end]]
+
+    def words(self, item: int) -> str:
+        if item < move_count(self.n):
+            return move_words(item, self.n)
+        cell = item - move_count(self.n)
+        cells = self.n * self.n
+        if cell < cells:
+            return f"beginning in {cell_words(cell, self.n)}"
+        return f"end in {cell_words(cell - cells, self.n)}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import ClassVar
 
 from ldptrace.protocol.questions.base import Question, Slots
 from ldptrace.protocol.randomness import Source
@@ -24,8 +23,8 @@ class Trips(Question):
     '4 to 5 trips'
     """
 
-    name: ClassVar[str] = "trips"
-    about: ClassVar[str] = "how many trips there were"
+    name = "trips"
+    about = "how many trips there were"
 
     @property
     def domain(self) -> int:

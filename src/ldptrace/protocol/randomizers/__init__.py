@@ -40,4 +40,4 @@ def _ratio(data: object) -> Fraction:
     return Fraction(numerator, denominator)
 
 
-__all__ = ["GRR", "OUE", "RANDOMIZERS", "PrivSet", "Randomizer", "randomizer"]
+__all__ = ["GRR", "OUE", "RANDOMIZERS", "PrivSet", "Randomizer", "randomizer_from"]

@@ -82,18 +82,10 @@ class Randomizer(Record, ABC):
     def decode(self, payload: bytes) -> tuple[int, ...]:
         """Decode the named items. Raises `ProtocolError` for bytes that `encode` cannot have written."""
 
-    @abstractmethod
-    def parameters(self) -> dict[str, Any]:
-        """Return what the plan document says of this randomizer, in exact integers."""
-
     def document(self) -> dict[str, Any]:
-        """Return the randomizer in a plan document."""
-        return {
-            **self.parameters(),
-            "domain": self.domain,
-            "capacity": self.capacity,
-            "ratio": [str(self.ratio.numerator), str(self.ratio.denominator)],
-        }
+        """Return what the plan document says of this randomizer, in exact integers."""
+        ratio = [str(self.ratio.numerator), str(self.ratio.denominator)]
+        return self.values() | {"kind": self.kind, "ratio": ratio}
 
     def debias(self, counts: Any, reports: float) -> Any:
         """Estimate without bias how many users hold each item, from how often it was named (eq. 3)."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any, ClassVar
 
 from ldptrace.errors import PlanError, ProtocolError
 from ldptrace.protocol.randomizers.base import Randomizer
@@ -17,8 +16,8 @@ class GRR(Randomizer):
     Best for small domains (fewer than about 3 e^eps + 2 items). Proof: docs/explanation/proofs/grr.md.
     """
 
-    kind: ClassVar[str] = "grr"
-    about: ClassVar[str] = "generalised randomised response"
+    kind = "grr"
+    about = "generalised randomised response"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -74,6 +73,3 @@ class GRR(Randomizer):
         if item > self.domain:
             raise ProtocolError(f"the payload names item {item}, the last is {self.domain}")
         return (item,)
-
-    def parameters(self) -> dict[str, Any]:
-        return {"kind": self.kind}

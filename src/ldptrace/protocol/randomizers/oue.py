@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import chain, combinations
-from typing import Any, ClassVar
 
 from ldptrace.errors import PlanError
 from ldptrace.protocol.randomizers.base import Randomizer, decode_bits, encode_bits
@@ -23,8 +22,8 @@ class OUE(Randomizer):
     3.683
     """
 
-    kind: ClassVar[str] = "oue"
-    about: ClassVar[str] = "optimised unary encoding"
+    kind = "oue"
+    about = "optimised unary encoding"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -70,6 +69,3 @@ class OUE(Randomizer):
 
     def decode(self, payload: bytes) -> tuple[int, ...]:
         return decode_bits(payload, self.domain)
-
-    def parameters(self) -> dict[str, Any]:
-        return {"kind": self.kind}

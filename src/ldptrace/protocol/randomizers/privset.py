@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, pairwise
-from typing import Any, ClassVar
 
 from ldptrace.errors import PlanError, ProtocolError
 from ldptrace.protocol.limits import MAX_SUBSET
@@ -31,8 +30,8 @@ class PrivSet(Randomizer):
 
     size: int
 
-    kind: ClassVar[str] = "privset"
-    about: ClassVar[str] = "a random subset that favours the truth"
+    kind = "privset"
+    about = "a random subset that favours the truth"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -148,9 +147,6 @@ class PrivSet(Randomizer):
             if len(named) != self.size:
                 raise ProtocolError(f"the payload must name {self.size} items, got {len(named)}")
         return named
-
-    def parameters(self) -> dict[str, Any]:
-        return {"kind": self.kind, "size": self.size}
 
 
 def unit_variance(domain: int, capacity: int, ratio: float, size: int) -> float:

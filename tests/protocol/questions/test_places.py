@@ -6,9 +6,47 @@ from hypothesis import strategies as st
 
 from ldptrace.errors import PlanError
 from ldptrace.protocol.lattice import district
-from ldptrace.protocol.questions import Pairs
+from ldptrace.protocol.questions import CutEnd, End, Pairs, Question, Start, Terminals, Visits
 from ldptrace.protocol.randomness import BytesReader, Source
 from ldptrace.protocol.trips import NO_TRIP, Occasion, Trip
+from statistics_kit import assert_proportion
+
+PATH = Trip([4, 5, 8, 7])
+
+
+@pytest.mark.parametrize(
+    ("question", "items"),
+    [
+        (Start(3), [4]),
+        (End(3), [7]),
+        (CutEnd(3, 2), [5]),
+        (CutEnd(3, 9), [7]),
+        (Terminals(3), [4, 7]),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_ends_of_a_path(question: Question, items: list[int]) -> None:
+    assert question.answer(Occasion(PATH), Source()) == [items]
+    assert question.answer(Occasion(Trip([])), Source()) == [[]]
+    assert question.domain == 9
+
+
+def test_a_loop_names_one_cell() -> None:
+    assert Terminals(3).answer(Occasion(Trip([4, 5, 4])), Source()) == [[4]]
+    assert Terminals(3).answer(Occasion(Trip([4])), Source()) == [[4]]
+
+
+def test_short_paths_name_all_their_cells_once() -> None:
+    assert Visits(3, 9).answer(Occasion(Trip([4, 5, 4, 3])), Source()) == [[3, 4, 5]]
+    assert Visits(3, 2).answer(Occasion(Trip([])), Source()) == [[]]
+
+
+def test_positions_are_drawn_before_repeats_are_removed() -> None:
+    """Of the positions 4 5 4 two are drawn: both 4s one time in three, and then one cell is named."""
+    source, question = Source(), Visits(3, 2)
+    alone = sum(question.answer(Occasion(Trip([4, 5, 4])), source) == [[4]] for _ in range(6000))
+    assert_proportion(alone, 6000, 1 / 3)
+
 
 NOTHING = Source(BytesReader(b""))
 
