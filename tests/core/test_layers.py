@@ -21,6 +21,7 @@ from ldptrace.core.layers import (
     POINT,
     Shapes,
     driver_of,
+    geometries_of,
     opened,
     read_layer,
     shapes_of,
@@ -102,14 +103,22 @@ def test_some_kinds_are_chosen() -> None:
 
 
 pytest.importorskip("pyogrio")
-LINES = [np.array([[0.0, 1.0], [2.0, 3.0]]), np.array([[5.0, 5.0], [6.0, 6.0], [7.0, 8.0]])]
+PLACED = np.array([[0.0, 1.0], [2.0, 3.0], [5.0, 5.0], [6.0, 6.0], [7.0, 8.0]])
+LINES = geometries_of(*PLACED.T, np.array([0, 2, 5]))
+
+
+def test_one_point_is_a_point_and_none_is_nothing() -> None:
+    made = geometries_of(*PLACED.T, np.array([0, 2, 3, 3, 5]))
+    assert [None if one is None else one.wkt for one in made] == [
+        *("LINESTRING (0 1, 2 3)", "POINT (5 5)", None, "LINESTRING (6 6, 7 8)")
+    ]
 
 
 def test_lines_that_were_written_are_read(tmp_path: Path) -> None:
     path = tmp_path / "a.gpkg"
     write_lines(path, "streets", LINES, {"name": ["a", "b"]}, "EPSG:25833")
     found = read_layer(path, ("LineString",))
-    np.testing.assert_array_equal(np.c_[found.shapes.x, found.shapes.y], np.concatenate(LINES))
+    np.testing.assert_array_equal(np.c_[found.shapes.x, found.shapes.y], PLACED)
     assert found.shapes.offsets.tolist() == [0, 2, 5]
     assert found.columns.to_pydict() == {"name": ["a", "b"]}
     assert (found.crs, found.notes, stated_crs(path)) == ("EPSG:25833", (), "EPSG:25833")
@@ -120,7 +129,13 @@ def test_degrees_without_a_name_are_recognised(tmp_path: Path) -> None:
     found = read_layer(tmp_path / "a.gpkg", ("LineString",))
     assert found.crs == "EPSG:4326"
     assert "the numbers are taken as degrees" in found.notes[0]
-    write_lines(tmp_path / "b.gpkg", "streets", [1_000 * LINES[0]], {"name": ["a"]}, None)
+    write_lines(
+        tmp_path / "b.gpkg",
+        "streets",
+        geometries_of(*(1_000 * PLACED[:2].T), np.array([0, 2])),
+        {"name": ["a"]},
+        None,
+    )
     assert read_layer(tmp_path / "b.gpkg", ("LineString",)).crs is None
 
 
@@ -176,7 +191,7 @@ def test_a_database_is_not_a_geopackage(tmp_path: Path) -> None:
 
 
 def test_only_the_driver_of_the_file_opens_it(tmp_path: Path) -> None:
-    write_lines(tmp_path / "a.gpkg", "lines", [np.array([[0.0, 0.0], [1.0, 1.0]])], {}, "EPSG:4326")
+    write_lines(tmp_path / "a.gpkg", "lines", geometries_of(*np.eye(2), np.array([0, 2])), {}, "EPSG:4326")
     every = pyogrio.list_drivers()
     with opened(tmp_path / "a.gpkg") as (library, path):
         assert set(library.list_drivers()) == {GEOPACKAGE}

@@ -96,10 +96,16 @@ def test_the_coordinate_system_survives(tmp_path: Path, crs: str | None) -> None
     assert read(tmp_path / "a.geojson").crs == crs
 
 
+@pytest.mark.parametrize("crs", ["EPSG:25832", {"properties": None}, {"properties": "EPSG:25832"}])
+def test_a_coordinate_system_in_another_form_is_unknown(tmp_path: Path, crs: object) -> None:
+    assert read(saved(tmp_path, collection(feature("LineString", [[1, 2], [3, 4]]), crs=crs))).crs is None
+
+
 def test_the_long_name_of_a_coordinate_system(tmp_path: Path) -> None:
     for name, label in (
         ("urn:ogc:def:crs:EPSG::25832", "EPSG:25832"),
         ("urn:ogc:def:crs:OGC:1.3:CRS84", "EPSG:4326"),
+        ("urn:ogc:def:crs:EPSG:6.9:25832", "EPSG:25832"),
     ):
         crs = {"type": "name", "properties": {"name": name}}
         assert (

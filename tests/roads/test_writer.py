@@ -81,6 +81,14 @@ def test_lines_that_were_written_are_the_network(tmp_path: Path, name: str, crs:
     assert again.length.sum() == pytest.approx(roads.length.sum())
 
 
+def test_a_network_of_an_unknown_system_stays_one(tmp_path: Path) -> None:
+    roads = RoadNetwork.of([0, 100, 100], [0, 0, 50], source=[0, 1, 1, 2], target=[1, 0, 2, 1])
+    write_roads(roads, tmp_path / "a.geojson")
+    again = read_roads(tmp_path / "a.geojson")
+    assert again.crs is None
+    assert sorted(again.length.tolist()) == [50, 50, 100, 100]
+
+
 def test_lines_say_what_is_known_of_each_edge(tmp_path: Path) -> None:
     ids, backward = np.array(["a7", "a7"]), np.array([False, True])
     roads = replace(RoadNetwork.of([0, 100], [0, 0], [0, 1], [1, 0]), edge_id=ids, backward=backward)

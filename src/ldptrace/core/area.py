@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ldptrace.core import ragged
-from ldptrace.core.arrays import Flags, Floats, Ints
+from ldptrace.core.arrays import Flags, Floats, Ints, make_columns
 from ldptrace.core.parallel import map_chunks
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
@@ -41,13 +41,8 @@ class Area:
     polygon: Ints
 
     def __post_init__(self) -> None:
-        for name, kind in (
-            ("x", np.float64),
-            ("y", np.float64),
-            ("offsets", np.int64),
-            ("polygon", np.int64),
-        ):
-            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=kind))
+        make_columns(self, np.float64, "x", "y")
+        make_columns(self, np.int64, "offsets", "polygon")
         sizes = np.diff(self.offsets)
         if len(self.y) != len(self.x) or len(self.offsets) == 0 or self.offsets[-1] != len(self.x):
             raise InputError("the rings of an area do not fit its points")

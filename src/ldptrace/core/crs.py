@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +29,32 @@ def is_geographic(crs: str | None) -> bool:
     (True, False, False)
     """
     return crs is not None and crs.upper() in GEOGRAPHIC
+
+
+def crs_named(name: str) -> str | None:
+    """Return a coordinate system by the name that a file gives it, or None if the name is empty.
+
+    >>> crs_named("urn:ogc:def:crs:EPSG::25832"), crs_named("urn:ogc:def:crs:OGC:1.3:CRS84")
+    ('EPSG:25832', 'EPSG:4326')
+    """
+    if "CRS84" in name:
+        return WGS84
+    authority, _, code = name.removeprefix("urn:ogc:def:crs:").partition(":")
+    return f"{authority}:{code.rpartition(':')[2]}" if code else authority or None
+
+
+def geojson_crs(document: Mapping[str, Any]) -> str | None:
+    """Return the coordinate system of a GeoJSON document: degrees, unless a member `crs` (GeoJSON of 2008) names
+    another system. If `crs` is null, the system is unknown.
+
+    >>> geojson_crs({}), geojson_crs({"crs": None})
+    ('EPSG:4326', None)
+    """
+    if "crs" not in document:
+        return WGS84
+    member = document["crs"]
+    about = member.get("properties") if isinstance(member, dict) else None
+    return crs_named(str(about.get("name") or "")) if isinstance(about, dict) else None
 
 
 def checked_crs(name: str) -> str:

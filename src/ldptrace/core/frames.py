@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from ldptrace.core.arrays import Floats, Ints
-from ldptrace.core.crs import WGS84, LocalPlane
+from ldptrace.core.crs import LocalPlane, crs_named
 from ldptrace.core.extras import needed
+from ldptrace.core.layers import geometries_of
 from ldptrace.core.times import are_dates
 from ldptrace.errors import FormatError
 
@@ -53,8 +54,7 @@ def label(crs: Any) -> str | None:
     if crs is None:
         return None
     authority = crs.to_authority()
-    name = ":".join(authority) if authority else crs.to_string()
-    return WGS84 if name == "OGC:CRS84" else str(name)
+    return crs_named(":".join(authority)) if authority else str(crs.to_string())
 
 
 def moments(t: Floats, date: str | None = None) -> Any:
@@ -69,16 +69,8 @@ def moments(t: Floats, date: str | None = None) -> Any:
 
 def lines_frame(x: Floats, y: Floats, offsets: Ints, columns: Mapping[str, Any], crs: str | None) -> Any:
     """Make a GeoPandas frame with one line per trajectory, a Point for one point, and no geometry for an empty one."""
-    geopandas, shapely = needed("geopandas"), needed("shapely")
-    points, sizes, starts = np.column_stack([x, y]), np.diff(offsets), offsets[:-1]
-    geometry = np.full(len(sizes), None, dtype=object)
-    single, line = sizes == 1, sizes >= 2
-    geometry[single] = shapely.points(points[starts[single]])
-    in_line = np.repeat(line, sizes)
-    geometry[line] = shapely.linestrings(
-        points[in_line], indices=np.repeat(np.arange(line.sum()), sizes[line])
-    )
-    return geopandas.GeoDataFrame(dict(columns), geometry=geometry, crs=crs)
+    geometry = geometries_of(x, y, offsets)
+    return needed("geopandas").GeoDataFrame(dict(columns), geometry=geometry, crs=crs)
 
 
 def promised(frame: Any) -> Mapping[str, Any] | None:

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
@@ -92,6 +93,19 @@ def shapes_of(column: pa.ChunkedArray) -> Shapes:
     return Shapes(kind.astype(np.int64), rows[owner[placed]], ragged.offsets_of(sizes), *points.T)
 
 
+def geometries_of(x: Floats, y: Floats, offsets: Ints) -> NDArray[np.object_]:
+    """Return the geometry of each trajectory: a line, a Point where it has one point, and None where it has none."""
+    import shapely
+
+    points, sizes = np.column_stack([x, y]), np.diff(offsets)
+    found = np.full(len(sizes), None, dtype=object)
+    single, line = sizes == 1, sizes >= 2
+    found[single] = shapely.points(points[offsets[:-1][single]])
+    owner = np.repeat(np.arange(line.sum()), sizes[line])
+    found[line] = shapely.linestrings(points[np.repeat(line, sizes)], indices=owner)
+    return found
+
+
 DEGREES_LIKE_WGS84 = {"EPSG:4258", "EPSG:4269", "EPSG:4283", "EPSG:4490", "OGC:CRS84"}
 
 
@@ -143,18 +157,13 @@ def stated_crs(path: Path) -> str | None:
 
 
 def write_lines(
-    path: Path, name: str, lines: Sequence[Floats], columns: Mapping[str, Any], crs: str | None
+    path: Path, name: str, lines: NDArray[np.object_], columns: Mapping[str, Any], crs: str | None
 ) -> None:
-    """Write a GeoPackage with one layer of lines. A line of one point becomes a Point, and one without points has no
-    geometry."""
+    """Write a GeoPackage with one layer of lines, as `geometries_of` makes them."""
     import shapely
 
     pyogrio = needed("pyogrio", "roads")
-    shapes = [
-        None if len(line) == 0 else shapely.Point(line[0]) if len(line) == 1 else shapely.LineString(line)
-        for line in lines
-    ]
-    table = pa.table({**columns, "geometry": pa.array(shapely.to_wkb(shapes), type=pa.binary())})
+    table = pa.table({**columns, "geometry": pa.array(shapely.to_wkb(lines), type=pa.binary())})
     with warnings.catch_warnings():
         # Some networks have no coordinate system.
         warnings.filterwarnings("ignore", "'crs' was not provided")
@@ -164,7 +173,7 @@ def write_lines(
             *(table, written, name),
             driver="GPKG",
             geometry_name="geometry",
-            geometry_type="Unknown" if any(len(line) == 1 for line in lines) else "LineString",
+            geometry_type="Unknown" if np.any(shapely.get_type_id(lines) == POINT) else "LineString",
             crs=crs,
         )
     path.write_bytes(written.getvalue())

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ldptrace.core import ragged
-from ldptrace.core.arrays import Flags, Floats, Ints, Ints32
+from ldptrace.core.arrays import Flags, Floats, Ints, Ints32, make_columns
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.trajectories import Trajectories
@@ -84,7 +84,7 @@ def _fixed(table: Ints32) -> Ints32:
     return table
 
 
-_axis_cell = kernel(lattice.axis_cell)
+axis_cell = kernel(lattice.axis_cell)
 _towards = kernel(lattice.towards)
 direction_of = kernel(lattice.direction)
 
@@ -101,8 +101,8 @@ class CellPaths:
     grid: Grid
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "cells", np.ascontiguousarray(self.cells, dtype=np.int32))
-        object.__setattr__(self, "offsets", np.ascontiguousarray(self.offsets, dtype=np.int64))
+        make_columns(self, np.int32, "cells")
+        make_columns(self, np.int64, "offsets")
         if len(self.offsets) == 0 or self.offsets[0] != 0 or self.offsets[-1] != len(self.cells):
             raise InputError(f"offsets must run from 0 to the number of cells, {len(self.cells)}")
 
@@ -145,8 +145,8 @@ class CellPaths:
         joined = i // blocks * (n // blocks) + j // blocks
         kept = np.append(True, joined[1:] != joined[:-1])[: len(joined)]
         kept[self.offsets[:-1][self.sizes > 0]] = True
-        running = ragged.offsets_of(kept)
-        return CellPaths(joined[kept], running[self.offsets], Grid(self.grid.bounds, n // blocks))
+        coarse = Grid(self.grid.bounds, n // blocks)
+        return CellPaths(joined[kept], ragged.kept(self.offsets, kept), coarse)
 
     def starts(self) -> Ints32:
         """Return the first cell of every path, without empty paths."""
@@ -199,8 +199,8 @@ def _discretise(x, y, offsets, start, stop, ox, oy, sx, sy, n, cells, sizes):  #
         for p in range(offsets[k], offsets[k + 1]):
             if left < x[p] < right and low < y[p] < high:
                 continue
-            i2 = _axis_cell(x[p], ox, sx, n)
-            j2 = _axis_cell(y[p], oy, sy, n)
+            i2 = axis_cell(x[p], ox, sx, n)
+            j2 = axis_cell(y[p], oy, sy, n)
             left, right = ox + sx * i2 + rim_x, ox + sx * (i2 + 1) - rim_x
             low, high = oy + sy * j2 + rim_y, oy + sy * (j2 + 1) - rim_y
             if i == -1:

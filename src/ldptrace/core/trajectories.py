@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import ArrayLike
 
 from ldptrace.core import frames, ragged
-from ldptrace.core.arrays import Flags, Floats, Ints
+from ldptrace.core.arrays import Flags, Floats, Ints, make_columns
 from ldptrace.core.columns import find_columns
 from ldptrace.core.crs import is_geographic
 from ldptrace.core.extras import needed
@@ -85,12 +85,8 @@ class Trajectories:
     trips: Ints | None = None
 
     def __post_init__(self) -> None:
-        kinds = dict.fromkeys(("x", "y", "t"), np.float64) | dict.fromkeys(
-            ("offsets", "ids", "trips"), np.int64
-        )
-        for name, kind in kinds.items():
-            if (column := getattr(self, name)) is not None:
-                object.__setattr__(self, name, np.ascontiguousarray(column, dtype=kind))
+        make_columns(self, np.float64, "x", "y", "t")
+        make_columns(self, np.int64, "offsets", "ids", "trips")
         for name in ("y", "t"):
             column = getattr(self, name)
             if column is not None and len(column) != len(self.x):

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import Delaunay
 
-from ldptrace.core.arrays import Flags, Floats, Ints32
+from ldptrace.core.arrays import Flags, Floats, Ints32, make_columns
 from ldptrace.errors import InputError
 from ldptrace.roads.network import RoadNetwork
 
@@ -35,10 +35,8 @@ class Draft:
     speed: Floats
 
     def __post_init__(self) -> None:
-        for name in ("x", "y", "speed"):
-            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=np.float64))
-        for name in ("start", "end", "kind"):
-            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=np.int32))
+        make_columns(self, np.float64, "x", "y", "speed")
+        make_columns(self, np.int32, "start", "end", "kind")
 
     @property
     def nodes(self) -> int:

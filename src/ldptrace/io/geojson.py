@@ -26,7 +26,7 @@ from ldptrace.core import ragged
 from ldptrace.core.area import Area
 from ldptrace.core.arrays import Floats
 from ldptrace.core.columns import find_columns
-from ldptrace.core.crs import WGS84
+from ldptrace.core.crs import WGS84, geojson_crs
 from ldptrace.core.positions import are_apart
 from ldptrace.core.reading import Names, Reading
 from ldptrace.core.tables import START
@@ -114,7 +114,7 @@ def _of_features(features: list[Json], document: Json, reading: Reading) -> Pars
             np.cumsum([0, *map(len, lines)]),
             t=found.seconds,
             ids=ids,
-            crs=_crs(document),
+            crs=geojson_crs(document),
             extra=extra,
             user=user,
             timezone=reading.timezone,
@@ -340,7 +340,7 @@ def _points(features: list[Json], document: Json, reading: Reading) -> Parsed:
         # A device answers one point, so several that belong to nobody must not be told apart by an error.
         raise NothingUsable(str(error)) from None
     promised = from_document(document.get(KEY))
-    found = replace(parsed.trajectories, crs=_crs(document), provenance=promised)
+    found = replace(parsed.trajectories, crs=geojson_crs(document), provenance=promised)
     return replace(parsed, trajectories=found)
 
 
@@ -352,19 +352,7 @@ def _about(feature: Json) -> dict[str, Json]:
 def stated_crs(path: Path) -> str | None:
     """Return the coordinate system of a file, also if it has no points."""
     document = _document(read_bytes(path))
-    return _crs(document) if isinstance(document, dict) else WGS84
-
-
-def _crs(document: dict[str, Json]) -> str | None:
-    """Return longitude and latitude, unless a member `crs` (GeoJSON of 2008) names another system. If `crs` is null,
-    the system is unknown."""
-    if "crs" not in document:
-        return WGS84
-    member = document["crs"] or {}
-    name = str(member.get("properties", {}).get("name", ""))
-    if "CRS84" in name:
-        return WGS84
-    return name.replace("urn:ogc:def:crs:", "").replace("::", ":") or None
+    return geojson_crs(document) if isinstance(document, dict) else WGS84
 
 
 TRS = {

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ldptrace.core.columns import find_columns
-from ldptrace.core.crs import WGS84
+from ldptrace.core.crs import WGS84, crs_named
 from ldptrace.core.reading import Names, Reading
 from ldptrace.core.tables import stated_timezone
 from ldptrace.core.trajectories import Trajectories
@@ -296,8 +296,7 @@ def _crs(metadata: Mapping[bytes, bytes]) -> str | None:
     identity = (column["crs"] or {}).get("id")
     if identity is None:
         return None
-    label = f"{identity['authority']}:{identity['code']}"
-    return WGS84 if label == "OGC:CRS84" else label
+    return crs_named(f"{identity['authority']}:{identity['code']}")
 
 
 def _promise(metadata: Mapping[bytes, bytes]) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from ldptrace.core.columns import find_columns
-from ldptrace.core.layers import read_layer, write_lines
+from ldptrace.core.layers import geometries_of, read_layer, write_lines
 from ldptrace.core.positions import X, Y, are_lines, listing, of_lines, of_points
 from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import ID, Trajectories
@@ -79,5 +79,4 @@ def writer(path: Path) -> Iterator[Write]:
     if trips.extra is not None:
         further = {name: trips.extra[name] for name in trips.extra.column_names if name not in columns}
         columns |= {name: column for name, column in further.items() if not pa.types.is_nested(column.type)}
-    lines = np.split(np.column_stack([trips.x, trips.y]), trips.offsets[1:-1])
-    write_lines(path, LAYER, lines[: len(trips)], columns, trips.crs)
+    write_lines(path, LAYER, geometries_of(trips.x, trips.y, trips.offsets), columns, trips.crs)

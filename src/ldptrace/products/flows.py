@@ -17,7 +17,7 @@ from ldptrace.core import ragged
 from ldptrace.core.arrays import Flags, Floats, Ints
 from ldptrace.core.atomic import atomic_path, together
 from ldptrace.core.extras import needed
-from ldptrace.core.layers import check_geopackage
+from ldptrace.core.layers import check_geopackage, geometries_of
 from ldptrace.core.times import to_local
 from ldptrace.errors import InputError
 from ldptrace.io.provenance import write_beside
@@ -89,11 +89,8 @@ class Streets:
         """Return the line of each street, or several lines if its pieces do not follow each other."""
         shapely = needed("shapely", "planning")
         x, y, offsets = self.roads.lines(self.edges)
-        parts = shapely.linestrings(
-            np.c_[x, y], indices=np.repeat(np.arange(len(self.edges)), np.diff(offsets))
-        )
         owner = ragged.owners(self.offsets)
-        return shapely.line_merge(shapely.multilinestrings(parts, indices=owner))
+        return shapely.line_merge(shapely.multilinestrings(geometries_of(x, y, offsets), indices=owner))
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from ldptrace.core import ragged
-from ldptrace.core.arrays import Flags, Floats
+from ldptrace.core.arrays import Flags, Floats, make_columns
 from ldptrace.core.crs import LocalPlane, is_geographic, transform
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Bounds
@@ -79,16 +79,10 @@ class RoadNetwork:
         )
 
     def __post_init__(self) -> None:
-        kinds = {
-            **dict.fromkeys(("x", "y", "length", "seconds", "shape_x", "shape_y"), np.float64),
-            **dict.fromkeys(("source", "target"), np.int32),
-            "road_class": np.int16,
-            "shape_offsets": np.int64,
-        }
-        for column, kind in kinds.items():
-            values = getattr(self, column)
-            if values is not None:
-                object.__setattr__(self, column, np.ascontiguousarray(values, dtype=kind))
+        make_columns(self, np.float64, "x", "y", "length", "seconds", "shape_x", "shape_y")
+        make_columns(self, np.int32, "source", "target")
+        make_columns(self, np.int16, "road_class")
+        make_columns(self, np.int64, "shape_offsets")
         object.__setattr__(self, "classes", tuple(self.classes))
         source = self.account.source or self.name
         counted = replace(self.account, source=source, nodes=self.nodes, edges=self.edges)
@@ -224,9 +218,9 @@ class RoadNetwork:
         x[first], y[first] = self.x[self.source[picked]], self.y[self.source[picked]]
         x[last], y[last] = self.x[self.target[picked]], self.y[self.target[picked]]
         if self.shape_offsets is not None and self.shape_x is not None and self.shape_y is not None:
-            rank = np.arange(inner.sum()) - np.repeat(np.cumsum(inner) - inner, inner)
-            place = np.repeat(first + 1, inner) + rank
-            point = np.repeat(self.shape_offsets[picked], inner) + rank
+            (_, place), (_, point) = (
+                ragged.ranges(begin, inner) for begin in (first + 1, self.shape_offsets[picked])
+            )
             x[place], y[place] = self.shape_x[point], self.shape_y[point]
         return x, y, offsets
 
@@ -281,10 +275,8 @@ class RoadNetwork:
         ahead = np.add.reduceat(forward[order], starts, dtype=np.int64) if self.edges else sizes
         # Nearly always one edge leads there and one back, or as many as there are streets.
         even = (2 * ahead == sizes) & (low != high)[order[starts]]
-        count = ahead[even]
-        rank = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
         there, again = (
-            order[np.repeat(first, count) + rank] for first in (starts[even], (starts + ahead)[even])
+            order[ragged.ranges(first[even], ahead[even])[1]] for first in (starts, starts + ahead)
         )
         back[there], back[again] = again, there
         for group in np.flatnonzero(~even & (ahead > 0) & (ahead < sizes)):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ldptrace.core import ragged
-from ldptrace.core.arrays import Floats, Ints32
+from ldptrace.core.arrays import Floats, Ints32, make_columns
 from ldptrace.core.drawing import check_one
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
@@ -50,10 +50,9 @@ class Routes:
         return f"<Routes: {len(self):,} on {self.roads!r}>"
 
     def __post_init__(self) -> None:
-        for name, kind in (("edges", np.int32), ("offsets", np.int64)):
-            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=kind))
-        for name in ("begin", "end", "weights"):
-            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=np.float64))
+        make_columns(self, np.int32, "edges")
+        make_columns(self, np.int64, "offsets")
+        make_columns(self, np.float64, "begin", "end", "weights")
         if len(self.offsets) < 2:
             raise InputError("a library needs at least one route")
         if self.offsets[0] != 0 or self.offsets[-1] != len(self.edges) or np.diff(self.offsets).min() < 1:

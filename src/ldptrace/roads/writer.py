@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
-from ldptrace.core.arrays import Floats
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.atomic import atomic_path, make_folder, together
-from ldptrace.core.layers import write_lines
+from ldptrace.core.layers import geometries_of, write_lines
 from ldptrace.errors import InputError
 from ldptrace.roads.network import RoadNetwork
 
@@ -65,10 +65,10 @@ def _write_geojson(roads: RoadNetwork, path: Path) -> None:
     theirs."""
     crs = None if roads.crs is None else {"type": "name", "properties": {"name": roads.crs}}
     member = "" if roads.is_geographic else f'"crs":{json.dumps(crs)},'
-    rows = _attributes(roads).to_pylist()
+    rows, lines = _attributes(roads).to_pylist(), _polylines(roads, np.arange(roads.edges))
     with path.open("w", encoding="utf-8") as file:
         file.write(f'{{"type":"FeatureCollection",{member}"features":[')
-        for number, (row, line) in enumerate(zip(rows, _polylines(roads), strict=True)):
+        for number, (row, line) in enumerate(zip(rows, lines, strict=True)):
             geometry = {"type": "LineString", "coordinates": line.tolist()}
             feature = {"type": "Feature", "properties": row, "geometry": geometry}
             file.write((",\n" if number else "\n") + json.dumps(feature))
@@ -78,11 +78,12 @@ def _write_geojson(roads: RoadNetwork, path: Path) -> None:
 def _write_geopackage(roads: RoadNetwork, path: Path) -> None:
     table = _attributes(roads)
     columns = {name: table[name] for name in table.column_names}
-    write_lines(path, LAYER, _polylines(roads), columns, roads.crs)
+    lines = geometries_of(*roads.lines(np.arange(roads.edges)))
+    write_lines(path, LAYER, lines, columns, roads.crs)
 
 
-def _polylines(roads: RoadNetwork) -> list[Floats]:
-    x, y, offsets = roads.lines(np.arange(roads.edges))
+def _polylines(roads: RoadNetwork, edges: Ints) -> list[Floats]:
+    x, y, offsets = roads.lines(edges)
     return np.split(np.c_[x, y], offsets[1:-1])
 
 
@@ -222,12 +223,14 @@ def draw(roads: RoadNetwork, path: str | Path, *, inches: float = 7.0) -> None:
     shown = np.flatnonzero((roads.opposite < 0) | (roads.opposite > np.arange(roads.edges)))
     speed = np.full(roads.edges, 1.0) if roads.seconds is None else roads.length / roads.seconds
     shown = shown[np.argsort(speed[shown], kind="stable")]
-    x, y, offsets = roads.lines(shown)
-    lines = np.split(np.c_[x, y], offsets[1:-1])
     low, high_speed = np.quantile(speed, (0.02, 0.98))
     rank = np.clip((speed[shown] - low) / max(high_speed - low, 1e-9), 0.0, 1.0)
     axes.add_collection(
-        LineCollection(lines, colors=colormaps["viridis_r"](0.15 + 0.8 * rank), linewidths=0.4 + 1.6 * rank)
+        LineCollection(
+            _polylines(roads, shown),
+            colors=colormaps["viridis_r"](0.15 + 0.8 * rank),
+            linewidths=0.4 + 1.6 * rank,
+        )
     )
     axes.set_xlim(x0, x1)
     axes.set_ylim(y0, y1)

@@ -47,9 +47,7 @@ class Cut:
 
     def joined(self, later: Cut) -> Cut:
         """Return these routes and later ones of the same network together."""
-        cells = np.concatenate([self.cells.cells, later.cells.cells])
-        offsets = np.concatenate([self.cells.offsets, self.cells.offsets[-1] + later.cells.offsets[1:]])
-        return Cut(self.strides.joined(later.strides), CellPaths(cells, offsets, self.cells.grid))
+        return Cut(self.strides.joined(later.strides), CellPaths.concat([self.cells, later.cells]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,17 +13,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
-from ldptrace.core.paths import CellPaths
+from ldptrace.core.paths import CellPaths, axis_cell
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.protocol import lattice
 from ldptrace.protocol.grid import Grid
 from ldptrace.roads.routes import Routes
-
-_axis_cell = kernel(lattice.axis_cell)
 
 # Points of a trip from one side of the map to the other, at most.
 MOST_POINTS = 200
@@ -121,18 +117,16 @@ class Strides:
             )
 
         map_chunks(choose, len(dense))
-        running = ragged.offsets_of(kept)
-        t = None if dense.t is None else dense.t[kept]
-        return replace(dense, x=dense.x[kept], y=dense.y[kept], offsets=running[dense.offsets], t=t)
+        return dense.keep_points(kept)
 
     def cells(self, routes: Routes, grid: Grid) -> CellPaths:
         """Return the cell paths of all routes, as devices with these strides would record them."""
-        parts = [
-            CellPaths.from_trajectories(self.points(routes, np.arange(start, stop)), grid)
-            for start, stop in chunks(len(routes))
-        ]
-        offsets = ragged.offsets_of(np.concatenate([part.sizes for part in parts]))
-        return CellPaths(np.concatenate([part.cells for part in parts]), offsets, grid)
+        return CellPaths.concat(
+            [
+                CellPaths.from_trajectories(self.points(routes, np.arange(start, stop)), grid)
+                for start, stop in chunks(len(routes))
+            ]
+        )
 
 
 @kernel
@@ -142,14 +136,14 @@ def _as_fixes(x, y, offsets, steps, ox, oy, sx, sy, n, kept):  # type: ignore[no
     for k in range(len(steps)):
         last = offsets[k + 1] - 1
         fix = offsets[k]
-        here = _axis_cell(x[fix], ox, sx, n) * n + _axis_cell(y[fix], oy, sy, n)
+        here = axis_cell(x[fix], ox, sx, n) * n + axis_cell(y[fix], oy, sy, n)
         kept[fix] = True
         while fix < last:
             next_ = min(fix + steps[k], last)
-            there = _axis_cell(x[next_], ox, sx, n) * n + _axis_cell(y[next_], oy, sy, n)
+            there = axis_cell(x[next_], ox, sx, n) * n + axis_cell(y[next_], oy, sy, n)
             arrived = False
             for p in range(fix + 1, next_):
-                cell = _axis_cell(x[p], ox, sx, n) * n + _axis_cell(y[p], oy, sy, n)
+                cell = axis_cell(x[p], ox, sx, n) * n + axis_cell(y[p], oy, sy, n)
                 arrived = arrived or cell == there
                 kept[p] = cell == (there if arrived else here)
             kept[next_] = True

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Flags, Floats
-from ldptrace.core.crs import WGS84, LocalPlane, is_geographic
+from ldptrace.core.crs import LocalPlane, geojson_crs, is_geographic
 from ldptrace.core.layers import LINE, MULTI_LINE, read_layer
 from ldptrace.errors import FormatError
 from ldptrace.roads.classes import Mode, Tags, limit_kmh, way_class, way_directions
@@ -285,9 +285,10 @@ def read_geojson(path: Path, mode: Mode) -> Streets:
     except (TypeError, ValueError):
         raise FormatError("a coordinate is not a pair of numbers") from None
     offsets = np.cumsum([0, *map(len, lines)])
-    crs = _geojson_crs(document)
-    ids = edge_ids(tags, numbers)
-    return Lines(points[:, 0], points[:, 1], offsets, tags, crs, "GeoJSON", ids=ids).streets(mode)
+    return Lines(
+        *(points[:, 0], points[:, 1], offsets, tags, geojson_crs(document), "GeoJSON"),
+        ids=edge_ids(tags, numbers),
+    ).streets(mode)
 
 
 def read_ogr(path: Path, mode: Mode) -> Streets:
@@ -338,15 +339,3 @@ def _text(value: Json) -> str:
         return _text(value[0]) if value else ""
     text = str(value).strip()
     return text.removesuffix(".0") if isinstance(value, float) else text
-
-
-def _geojson_crs(document: Json) -> str | None:
-    """Return the coordinate system: degrees, as in the standard, unless an old member `crs` names another."""
-    named = document.get("crs") if isinstance(document, dict) else None
-    if not named:
-        return WGS84
-    name = str((named.get("properties") or {}).get("name", "")) if isinstance(named, dict) else ""
-    if "CRS84" in name:
-        return WGS84
-    code = name.rpartition(":")[2]
-    return f"EPSG:{code}" if code.isdecimal() else None
