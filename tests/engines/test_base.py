@@ -30,14 +30,16 @@ def test_blocks_do_not_depend_on_batches(sizes: list[int], at: list[int], points
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(base, "POINTS", points)
         patch.setattr(base, "CHUNK", 7)
-        expected = base.cuts(offsets)
+        expected = list(base.in_blocks([trips]))
         found = list(base.in_blocks(batches))
-    assert [len(block) for block in found] == [stop - start for start, stop in expected]
     assert sum(len(block) for block in found) == len(sizes)
-    for block, (start, stop) in zip(found, expected, strict=True):
-        assert np.array_equal(block.x, trips.part(start, stop).x)
+    for block, whole in zip(found, expected, strict=True):
+        assert np.array_equal(block.x, whole.x)
+        assert np.array_equal(block.offsets, whole.offsets)
         assert len(block) <= 7
         assert block.points <= points or len(block) == 1
+    for block, later in itertools.pairwise(found):
+        assert len(block) == 7 or block.points + int(later.sizes[0]) > points
 
 
 GRID = Grid((0.0, 0.0, 10.0, 10.0), 4)

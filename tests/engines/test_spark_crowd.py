@@ -17,7 +17,6 @@ from ldptrace.engines.spark_crowd import (
     _WHOSE,
     _add_up_parts,
     _alone,
-    _as_they_come,
     _has_dates,
     _kinds,
     _Task,
@@ -58,19 +57,26 @@ def test_a_partition_adds_up_whatever_its_batches(monkeypatch: pytest.MonkeyPatc
         return [(number, len(block))]
 
     for size in (3, 100):
-        begin = partial(_Task, PARSE, None, _as_they_come)
+        begin = partial(_Task, PARSE, None, partial(_whole_trips, []))
         (found,) = _worked(partial(_alone, lengths), begin, iter(rows(trips, size)))
         (row,) = found.to_pylist()
         assert pickle.loads(row["found"]) == [(0, 8), (1, 8), (2, 8), (3, 6)]
         passed = pickle.loads(row["account"])
         assert (passed.account.trajectories, passed.account.rows, passed.devices) == (30, 30, 30)
-    assert list(_worked(partial(_alone, lengths), partial(_Task, PARSE, None, _as_they_come), iter([]))) == []
+    assert (
+        list(
+            _worked(
+                partial(_alone, lengths), partial(_Task, PARSE, None, partial(_whole_trips, [])), iter([])
+            )
+        )
+        == []
+    )
 
 
 def test_parts_are_put_aside_and_found_again() -> None:
     trips = walks(20)
     work = lambda block, number: (block.x.sum(), [block.points])  # noqa: E731
-    made = list(_worked(work, partial(_Task, PARSE, None, _as_they_come), iter(rows(trips, 6))))
+    made = list(_worked(work, partial(_Task, PARSE, None, partial(_whole_trips, [])), iter(rows(trips, 6))))
     table = pa.Table.from_batches(made).to_pylist()
     assert [row["part"] is None for row in table] == [False, True]
     assert pickle.loads(table[1]["found"]) == [trips.points]
@@ -92,12 +98,12 @@ def test_dates_are_looked_for_where_the_rows_are() -> None:
 def test_of_a_trip_that_was_cut_one_piece_answers() -> None:
     trips = Trajectories.from_lists([[(0.1, 0), (5, 0), (6, 0), (0.2, 0)], [(0.3, 0)], [(9, 9)]] * 50)
     parse = partial(_trajectories, Reading(bounds=(0, 0, 1, 1)))
-    begin = partial(_Task, parse, np.random.default_rng(1), _as_they_come)
+    begin = partial(_Task, parse, np.random.default_rng(1), partial(_whole_trips, []))
     found = [np.concatenate([block.x for block, _ in begin(iter(rows(trips, 10)))]) for _ in range(2)]
     np.testing.assert_array_equal(found[0], found[1])
     assert len(found[0]) == 100
     assert set(found[0]) == {0.1, 0.2, 0.3}
-    everything = partial(_Task, parse, None, _as_they_come)(iter(rows(trips, 10)))
+    everything = partial(_Task, parse, None, partial(_whole_trips, []))(iter(rows(trips, 10)))
     assert sum(len(block) for block, _ in everything) == 200
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ldptrace.models.evidence import allowed_variances, condensed, likely_variances
+from ldptrace.models.evidence import Spread, allowed_variances, climbed, condensed
 from ldptrace.models.prior import Prior, PriorComponent
 
 POTENTIALS = 200
@@ -11,7 +11,7 @@ POTENTIALS = 200
 def learned(prior: Prior, jacobian: np.ndarray, target: np.ndarray, rounds: int = 8) -> dict[str, float]:
     logs = np.log([component.variance for component in prior.components])
     for _ in range(rounds):
-        logs = likely_variances(prior, logs, jacobian, target)
+        logs = climbed(prior, logs, Spread.of(prior.views(jacobian)), target)
     return {c.name: float(np.exp(log)) for c, log in zip(prior.components, logs, strict=True)}
 
 

@@ -143,7 +143,7 @@ def test_draws_have_the_covariance_of_the_potentials(rng: np.random.Generator) -
     for solver in (free, dense):
         solver.linearise(truth)
     precision = np.eye(3) / np.exp(0.5) + dense.jacobian.T @ dense.jacobian
-    drawn = free.draws(logs, 1_000, rng) @ np.linalg.cholesky(precision)
+    drawn = free.draws(logs, 1_000, rng, np.zeros(len(free.observed))) @ np.linalg.cholesky(precision)
     np.testing.assert_allclose(drawn.T @ drawn / len(drawn), np.eye(3), atol=0.25)
 
 

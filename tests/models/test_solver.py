@@ -87,7 +87,7 @@ def test_draws_vary_as_noise_and_prior_allow(rng: np.random.Generator, few: bool
     if few:
         solver.jacobian, solver._square = solver.jacobian[:2], None
     wanted = np.linalg.inv(np.eye(3) / np.exp(0.3) + solver.jacobian.T @ solver.jacobian)
-    drawn = solver.draws(np.array([0.3]), 40_000, rng)
+    drawn = solver.draws(np.array([0.3]), 40_000, rng, np.zeros(len(solver.jacobian)))
     # A standard error of a covariance is about a hundred-and-fortieth of the variances.
     scale = np.sqrt(np.outer(np.diag(wanted), np.diag(wanted)))
     assert np.abs((np.cov(drawn.T) - wanted) / scale).max() < 0.04

@@ -206,14 +206,14 @@ def _discretise(x, y, offsets, start, stop, ox, oy, sx, sy, n, cells, sizes):  #
             if i == -1:
                 i, j = i2, j2
                 if filled == len(cells):
-                    cells = _grown(cells)
+                    cells = grown(cells)
                 cells[filled] = i * n + j
                 filled += 1
             while i != i2 or j != j2:
                 i = _towards(i, i2)
                 j = _towards(j, j2)
                 if filled == len(cells):
-                    cells = _grown(cells)
+                    cells = grown(cells)
                 cells[filled] = i * n + j
                 filled += 1
         sizes[k - start] = filled - first
@@ -221,9 +221,10 @@ def _discretise(x, y, offsets, start, stop, ox, oy, sx, sy, n, cells, sizes):  #
 
 
 @kernel
-def _grown(cells):  # type: ignore[no-untyped-def]
+def grown(cells):  # type: ignore[no-untyped-def]
+    """Return an array of twice the size that begins with these values."""
     # In loops, not slices: what numba compiles to complain of slices takes seconds.
-    larger = np.empty(2 * len(cells), dtype=np.int32)
+    larger = np.empty(2 * len(cells), dtype=cells.dtype)
     for k in range(len(cells)):
         larger[k] = cells[k]
     return larger

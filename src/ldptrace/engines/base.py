@@ -32,22 +32,6 @@ from ldptrace.simulation.unit import Trips, Unit
 POINTS = 1 << 21
 
 
-def cuts(offsets: Ints) -> list[tuple[int, int]]:
-    """Divide trajectories with these offsets into blocks, as ranges [start, stop).
-
-    >>> cuts(np.array([0, 3, 3, 10]))
-    [(0, 3)]
-    >>> cuts(np.array([0, POINTS, POINTS + 1, POINTS + 2]))
-    [(0, 1), (1, 3)]
-    """
-    found, start = [], 0
-    while start < len(offsets) - 1:
-        stop = max(_fitting(offsets, start, CHUNK, POINTS), start + 1)
-        found.append((start, stop))
-        start = stop
-    return found
-
-
 class Ragged(Protocol):
     """A set of things that have points, such as trajectories."""
 

@@ -16,7 +16,7 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.times import are_dates
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.tally import Tally
-from ldptrace.engines.base import Aside, Crowd, Draw, Held, S, T, Work, cuts, joined, tally_of
+from ldptrace.engines.base import Aside, Crowd, Draw, Held, S, T, Work, in_blocks, joined, tally_of
 from ldptrace.io.account import Account, Parsed
 from ldptrace.io.files import write_sets
 from ldptrace.io.parquet import writer as parquet_writer
@@ -72,8 +72,8 @@ class Memory(Crowd):
 
     def _each(self, work: Callable[[Trajectories, int], S]) -> Iterator[S]:
         """Yield the result of `work` for each block, in order."""
-        blocks = enumerate(cuts(self._trajectories.offsets))
-        return map_ordered(lambda block: work(self._trajectories.part(*block[1]), block[0]), blocks)
+        blocks = enumerate(in_blocks([self._trajectories]))
+        return map_ordered(lambda block: work(block[1], block[0]), blocks)
 
     def put_aside(self, work: Callable[[Trajectories, int], tuple[S, T]], nothing: T) -> tuple[Aside[S], T]:
         found = list(self._each(work))
@@ -81,8 +81,7 @@ class Memory(Crowd):
         return Held([item for item, _ in found]), total
 
     def collect(self, collection: Collection) -> Tally:
-        trips = self._known(collection.plan.grid)
-        return tally_of(collection, (trips.part(*cut) for cut in cuts(trips.offsets)))
+        return tally_of(collection, in_blocks([self._known(collection.plan.grid)]))
 
 
 def write_drawn(draw: Draw, target: Path, labels: Mapping[str, Any], format: str | None = None) -> None:

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ldptrace.core.columns import find_columns
-from ldptrace.core.parallel import child
+from ldptrace.core.parallel import added, child
 from ldptrace.core.positions import counts, geometries, mixed, rows_are_trips, several_systems
 from ldptrace.core.reading import Reading
 from ldptrace.core.times import are_dates
@@ -65,7 +65,7 @@ class Passed:
     devices: int
 
     def __add__(self, other: Passed) -> Passed:
-        return Passed(self.account + other.account, self.devices + other.devices)
+        return added(self, other)
 
 
 class SparkCrowd(Crowd):
@@ -197,10 +197,8 @@ class SparkCrowd(Crowd):
     def _begin(self) -> Callable[[Iterator[pa.RecordBatch]], _Task]:
         if self._split is not None:
             return partial(_Task, self._parse, self._drawn, partial(_own_files, self._split[0]))
-        whole = partial(_whole_trips, self._keys) if self._long else _as_they_come
-        if _WHOSE in self._frame.columns:
-            whole = partial(_whole_trips, [_WHOSE])
-        return partial(_Task, self._parse, self._drawn, whole)
+        together = [_WHOSE] if _WHOSE in self._frame.columns else self._keys if self._long else []
+        return partial(_Task, self._parse, self._drawn, partial(_whole_trips, together))
 
 
 class OnCluster(Aside[S]):
@@ -368,15 +366,15 @@ def _own_files(tasks: Tasks, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.T
                 yield from piece.tables()
 
 
-def _as_they_come(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-    return (pa.Table.from_batches([batch]) for batch in batches)
-
-
 def _whole_trips(keys: list[str], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Cut tables of rows that are sorted by trip anew, so that each ends where a trip ends."""
+    """Cut tables of rows that are sorted by trip anew, so that each ends where a trip ends. Without keys each row is a
+    trip."""
     begun: list[pa.Table] = []
     for batch in batches:
         table = pa.Table.from_batches([batch])
+        if not keys:
+            yield table
+            continue
         if table.num_rows == 0:
             continue
         other = np.zeros(table.num_rows, dtype=np.bool_)

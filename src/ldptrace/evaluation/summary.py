@@ -19,7 +19,7 @@ from ldptrace.core.crs import scale_of
 from ldptrace.core.parallel import added, child
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.engines.base import Aside, Held, T, cuts
+from ldptrace.engines.base import Aside, Held, T, in_blocks
 from ldptrace.errors import InputError
 from ldptrace.evaluation import distances
 from ldptrace.evaluation.divergence import Scale, Spread
@@ -190,9 +190,8 @@ class Summary:
             trajectories = trajectories.take(trajectories.sizes > 0)
         if len(trajectories) == 0:
             raise InputError("a set without any point cannot be evaluated")
-        parts = [Part.of(trajectories.part(*cut), grid) for cut in cuts(trajectories.offsets)]
-        scale = scale_of(grid.bounds, trajectories.crs)
-        return Summary(Held(parts), grid, scale)
+        parts = [Part.of(block, grid) for block in in_blocks([trajectories])]
+        return Summary(Held(parts), grid, scale_of(grid.bounds, trajectories.crs))
 
     def __len__(self) -> int:
         return round(self.times * int(self.tables.blocks[:, 1].sum()))

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Floats
 from ldptrace.core.crs import METRES_PER_DEGREE, step_lengths
 from ldptrace.core.outside import fixes_outside, missed, within
 from ldptrace.core.reading import Reading
@@ -73,33 +74,22 @@ def clean(parsed: Parsed, reading: Reading, *, whole: bool = True) -> Parsed:
 
 def doubts(trajectories: Trajectories) -> dict[str, int]:
     """Count points and steps that look wrong, by kind. They are kept."""
-    found = {
-        "points at 0,0": 0,
-        "points without a time": 0
-        if trajectories.t is None
-        else int(np.count_nonzero(np.isnan(trajectories.t))),
-        "points with the time and place of the one before": _repeats(trajectories),
-    }
+    x, y, t, found = trajectories.x, trajectories.y, trajectories.t, {}
     if trajectories.is_geographic:
-        found["points at 0,0"] = int(np.count_nonzero((trajectories.x == 0) & (trajectories.y == 0)))
-        found[f"steps faster than {3.6 * FASTEST:,.0f} km/h"] = _jumps(trajectories)
+        found["points at 0,0"] = int(np.count_nonzero((x == 0) & (y == 0)))
+    if t is not None and len(t):
+        found["points without a time"] = int(np.count_nonzero(np.isnan(t)))
+        still = np.flatnonzero((t[1:] == t[:-1]) & ragged.inner_steps(trajectories.offsets))
+        twice = (x[still + 1] == x[still]) & (y[still + 1] == y[still])
+        found["points with the time and place of the one before"] = int(np.count_nonzero(twice))
+        if trajectories.is_geographic:
+            found[f"steps faster than {3.6 * FASTEST:,.0f} km/h"] = _jumps(trajectories, t)
     return total([found])
 
 
-def _repeats(trajectories: Trajectories) -> int:
-    """Count points that were recorded twice."""
-    x, y, t = trajectories.x, trajectories.y, trajectories.t
-    if t is None or len(t) < 2:
-        return 0
-    still = np.flatnonzero((t[1:] == t[:-1]) & ragged.inner_steps(trajectories.offsets))
-    return int(np.count_nonzero((x[still + 1] == x[still]) & (y[still + 1] == y[still])))
-
-
-def _jumps(trajectories: Trajectories) -> int:
-    """Steps that are faster than anything on the ground or in the air."""
-    x, y, t = trajectories.x, trajectories.y, trajectories.t
-    if t is None or len(t) < 2:
-        return 0
+def _jumps(trajectories: Trajectories, t: Floats) -> int:
+    """Count steps that are faster than anything on the ground or in the air."""
+    x, y = trajectories.x, trajectories.y
     # A degree of longitude is never longer than one of latitude, so few steps are left to be measured.
     reach = np.diff(t) * (FASTEST / METRES_PER_DEGREE)
     far = np.flatnonzero(

@@ -33,13 +33,6 @@ STEPS, MOVED, STEP = 50, 3, 2.0
 WIDER, FAINT = 4.0, 0.3
 
 
-def likely_variances(prior: Prior, logs: Floats, jacobian: Floats, target: Floats) -> Floats:
-    """Return the logarithms of the variances v_g under which the target, jacobian @ potentials plus noise, is more
-    likely."""
-    views = [component.columns.seen_by(jacobian) for component in prior.components]
-    return climbed(prior, logs, Spread.of(views), target)
-
-
 @dataclass(frozen=True, eq=False)
 class Spread:
     """What each component adds to the covariance of the target per unit of its variance: V V^T, V = J B its view.
@@ -82,7 +75,8 @@ class Spread:
 
 
 def climbed(prior: Prior, logs: Floats, spread: Spread, target: Floats) -> Floats:
-    """Do the same as `likely_variances`, from what each component adds to the covariance of the target."""
+    """Return the logarithms of the variances v_g under which the target, J @ potentials plus noise, is more likely. The
+    spread is what each component adds to the covariance of the target."""
     free, first, belief = _before(prior)
 
     def evidence(at: Floats) -> tuple[float, Floats, Root]:
@@ -122,7 +116,7 @@ def allowed_variances(
 ) -> Floats:
     """Draw logarithms of variances that the target allows as well, one row each, by Metropolis' walk from `logs` on."""
     free, first, belief = _before(prior)
-    views = [component.columns.seen_by(jacobian) for component in prior.components]
+    views = prior.views(jacobian)
     # What the answers say only if variances are far larger would cost time and tell next to nothing.
     sizes, directions = np.linalg.eigh(Spread.of(views).total(np.where(free, logs + WIDER, logs)))
     seen = directions[:, (sizes > FAINT) | (sizes == sizes.max(initial=0.0))].T

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.parallel import map_chunks
-from ldptrace.models.evidence import Spread, allowed_variances, climbed
+from ldptrace.models.evidence import Spread, climbed
 from ldptrace.models.linear import Root
 from ldptrace.models.observation import Observation
 from ldptrace.models.prior import Prior
-from ldptrace.models.solver import SMALL, TOGETHER, LargePredictor, Model, Solver
+from ldptrace.models.solver import SMALL, LargePredictor, Model, Solver
 
 # Reading the rows is what takes the time, so they are of single precision, as long as it tells the 1 of the equations
 # from nothing beside the largest square of a row.
@@ -310,19 +310,15 @@ class IterativeSolver(Solver[Model]):
             found.append(signs @ (signs - self._solved(signs, sizes)))
         return float(np.mean(found))
 
-    def draws(self, logs: Floats, count: int, rng: np.random.Generator) -> Floats:
-        return self._draws(logs, count, rng, np.zeros(len(self.observed)))
+    def target(self, here: Model) -> Floats:
+        return self.misfit(here) + self.apply(here.potentials)
 
-    def changes(self, here: Model, logs: Floats, count: int, rng: np.random.Generator) -> Floats:
-        """Do the same as the dense solver, with variances by sums of similar answers."""
+    def telling(self, here: Model) -> tuple[Floats, Floats]:
+        """Return sums of similar answers."""
         pooled = self._pool(here)
-        seen = pooled.rows, pooled.target(self, here)
-        allowed = allowed_variances(self.prior, logs, *seen, count // TOGETHER, rng)
-        target = self.misfit(here) + self.apply(here.potentials)
-        drawn = [self._draws(each, TOGETHER, rng, target) for each in allowed]
-        return np.concatenate(drawn) - here.potentials
+        return pooled.rows, pooled.target(self, here)
 
-    def _draws(self, logs: Floats, count: int, rng: np.random.Generator, target: Floats) -> Floats:
+    def draws(self, logs: Floats, count: int, rng: np.random.Generator, target: Floats) -> Floats:
         """Draw as the dense solver does: (1 + W^T W)^-1 (z + W^T (t + e)) for the target t and normal z and e."""
         sizes = np.exp(logs / 2)[self.prior.owner]
         chances = rng.standard_normal((count, len(sizes)))

@@ -12,7 +12,7 @@ from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints, Ints32
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
-from ldptrace.core.paths import CellPaths, grid_moves
+from ldptrace.core.paths import CellPaths, grid_moves, grown
 from ldptrace.core.placement import Style, style_of
 from ldptrace.curator.estimates import Estimates
 from ldptrace.models.base import Arrays, LatticeModel, checked_arrays
@@ -168,10 +168,7 @@ def _walks(lengths, starts, onward, targets, ends, reweight, sizes, rng):  # typ
     for walk in range(len(sizes)):
         longest = min(_draw(lengths, rng.random()), len(lengths) - 1) + 1
         while filled + longest > len(cells):
-            larger = np.empty(2 * len(cells), dtype=np.int32)
-            for place in range(filled):
-                larger[place] = cells[place]
-            cells = larger
+            cells = grown(cells)
         here = min(_draw(starts, rng.random()), len(starts) - 1)
         cells[filled] = here
         length = 1

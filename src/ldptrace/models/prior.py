@@ -100,6 +100,10 @@ class Prior:
 
         return sparse.hstack([sparse.csr_array(part.basis) for part in self.components], format="csr")
 
+    def views(self, jacobian: Floats) -> list[Floats]:
+        """Multiply the Jacobian with the basis of each component, in some order of its columns."""
+        return [part.columns.seen_by(jacobian) for part in self.components]
+
     @cached_property
     def owner(self) -> Ints:
         """The component of each column of the basis."""

@@ -15,7 +15,7 @@ from typing import Generic, Protocol, Self, TypeVar, runtime_checkable
 import numpy as np
 
 from ldptrace.core.arrays import Floats, Ints
-from ldptrace.models.evidence import allowed_variances, condensed, likely_variances
+from ldptrace.models.evidence import Spread, allowed_variances, climbed, condensed
 from ldptrace.models.linear import Root
 from ldptrace.models.observation import Observation
 from ldptrace.models.prior import Prior, PriorRoot
@@ -116,12 +116,24 @@ class Solver(ABC, Generic[Model]):
         """Return the effective number of parameters at these potentials: tr (K^-1 + J^T J)^-1 J^T J."""
 
     @abstractmethod
-    def draws(self, logs: Floats, count: int, rng: np.random.Generator) -> Floats:
-        """Draw potentials around these ones, with covariance (K^-1 + J^T J)^-1: one in each row."""
+    def target(self, here: Model) -> Floats:
+        """Return the linearised answers, which are J times the potentials plus noise."""
+
+    @abstractmethod
+    def telling(self, here: Model) -> tuple[Floats, Floats]:
+        """Return rows of the Jacobian and linearised answers that say what variances are likely."""
+
+    @abstractmethod
+    def draws(self, logs: Floats, count: int, rng: np.random.Generator, target: Floats) -> Floats:
+        """Draw potentials, given that J times them is the target plus noise: one in each row. Their covariance is
+        (K^-1 + J^T J)^-1."""
 
     def changes(self, here: Model, logs: Floats, count: int, rng: np.random.Generator) -> Floats:
         """Draw by what potentials that the answers allow as well differ from these: one in each row."""
-        return self.draws(logs, count, rng)
+        allowed = allowed_variances(self.prior, logs, *self.telling(here), count // TOGETHER, rng)
+        target = self.target(here)
+        drawn = [self.draws(each, TOGETHER, rng, target) for each in allowed]
+        return np.concatenate(drawn) - here.potentials
 
     @abstractmethod
     def beyond(self, change: Floats, logs: Floats) -> tuple[Floats, float]:
@@ -199,8 +211,14 @@ class DenseSolver(Solver[Model]):
         self._kept: tuple[Floats, tuple[PriorRoot, Callable[[Floats], Floats]]] | None = None
 
     def likely(self, here: Model, logs: Floats) -> Floats:
-        target = self.misfit(here) + self.jacobian @ here.potentials
-        return likely_variances(self.prior, logs, *condensed(self.jacobian, target, self._square))
+        jacobian, target = self.telling(here)
+        return climbed(self.prior, logs, Spread.of(self.prior.views(jacobian)), target)
+
+    def target(self, here: Model) -> Floats:
+        return self.misfit(here) + self.jacobian @ here.potentials
+
+    def telling(self, here: Model) -> tuple[Floats, Floats]:
+        return condensed(self.jacobian, self.target(here), self._square)
 
     def descend(self, here: Model, logs: Floats, longest: float) -> tuple[Model, float]:
         root, solved = self._at(logs)
@@ -250,19 +268,7 @@ class DenseSolver(Solver[Model]):
         nearest = self._at(logs)[1](change @ self.jacobian)
         return nearest, float(change @ (change - self.jacobian @ nearest))
 
-    def draws(self, logs: Floats, count: int, rng: np.random.Generator) -> Floats:
-        return self._draws(logs, count, rng, np.zeros(len(self.jacobian)))
-
-    def changes(self, here: Model, logs: Floats, count: int, rng: np.random.Generator) -> Floats:
-        """Draw by what potentials that the answers allow as well differ from these: one in each row."""
-        target = self.misfit(here) + self.jacobian @ here.potentials
-        seen = condensed(self.jacobian, target, self._square)
-        allowed = allowed_variances(self.prior, logs, *seen, count // TOGETHER, rng)
-        drawn = [self._draws(each, TOGETHER, rng, target) for each in allowed]
-        return np.concatenate(drawn) - here.potentials
-
-    def _draws(self, logs: Floats, count: int, rng: np.random.Generator, target: Floats) -> Floats:
-        """Draw potentials, given that J times them is the target plus noise."""
+    def draws(self, logs: Floats, count: int, rng: np.random.Generator, target: Floats) -> Floats:
         root = self.prior.root(np.exp(logs), self.prior.widths(rng))
         chances = rng.standard_normal((self.jacobian.shape[1], count))
         if self._square is not None:

@@ -17,6 +17,7 @@ from ldptrace.core import ragged
 from ldptrace.core.arrays import Flags, Floats, Ints, Ints32
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
+from ldptrace.core.paths import grown
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.roads.network import RoadNetwork
 
@@ -352,7 +353,7 @@ def _follow(  # type: ignore[no-untyped-def]
                     continue
                 clock = t[p] + share * (t[p + 1] - t[p]) if timed else 0.0
                 if filled + 2 > passes.shape[1]:
-                    passes, entered = _larger(passes), _longer(entered)
+                    passes, entered = _larger(passes), grown(entered)
                 node = -1
                 if old >= 0:
                     node, between, other = _link(old, new, ends, at_first, at_node)
@@ -399,10 +400,3 @@ def _larger(passes):  # type: ignore[no-untyped-def]
     larger = np.empty((passes.shape[0], 2 * passes.shape[1]), dtype=np.int64)
     larger[:, : passes.shape[1]] = passes
     return larger
-
-
-@kernel
-def _longer(values):  # type: ignore[no-untyped-def]
-    longer = np.empty(2 * len(values))
-    longer[: len(values)] = values
-    return longer

@@ -156,14 +156,6 @@ def different(paths: CellPaths, kinds: NDArray[np.int8]) -> tuple[Ints, Ints, In
     return order[another], order, np.cumsum(another) - 1
 
 
-def _start(tables: PathTables, _: int) -> csr_array:
-    return _table(tables, tables.every, tables.paths.starts(), tables.paths.grid.cells)
-
-
-def _end(tables: PathTables, _: int) -> csr_array:
-    return _table(tables, tables.every, tables.paths.ends(), tables.paths.grid.cells)
-
-
 def _terminals(tables: PathTables, _: int) -> csr_array:
     both = np.concatenate([tables.paths.starts(), tables.paths.ends()])
     counts = _table(tables, np.concatenate([tables.every, tables.every]), both, tables.paths.grid.cells)
@@ -171,29 +163,23 @@ def _terminals(tables: PathTables, _: int) -> csr_array:
     return _named(counts, np.full(len(tables.paths), 2), most=2)
 
 
-def _visits(tables: PathTables, most: int) -> csr_array:
-    return _named(tables.passed, tables.paths.sizes, most)
-
-
-def _moves(tables: PathTables, most: int) -> csr_array:
-    counts = _table(tables, tables.step_rows, tables.moves, move_count(tables.paths.grid.n))
-    return _named(counts, tables.paths.sizes - 1, most)
-
-
-def _links(tables: PathTables, most: int) -> csr_array:
-    counts = _table(tables, tables.step_rows, tables.links, link_count(tables.paths.grid.n))
-    return _named(counts, tables.paths.sizes - 1, most)
-
-
 # The questions that the route model uses: what the devices of paths answer when they may name a few items only.
 ANSWERS: dict[str, Callable[[PathTables, int], csr_array]] = {
     "length": lambda tables, _: _table(tables, tables.every, tables.length_items, tables.lengths),
-    "start": _start,
-    "end": _end,
+    "start": lambda tables, _: _table(tables, tables.every, tables.paths.starts(), tables.paths.grid.cells),
+    "end": lambda tables, _: _table(tables, tables.every, tables.paths.ends(), tables.paths.grid.cells),
     "terminals": _terminals,
-    "visits": _visits,
-    "moves": _moves,
-    "links": _links,
+    "visits": lambda tables, most: _named(tables.passed, tables.paths.sizes, most),
+    "moves": lambda tables, most: _named(
+        _table(tables, tables.step_rows, tables.moves, move_count(tables.paths.grid.n)),
+        tables.paths.sizes - 1,
+        most,
+    ),
+    "links": lambda tables, most: _named(
+        _table(tables, tables.step_rows, tables.links, link_count(tables.paths.grid.n)),
+        tables.paths.sizes - 1,
+        most,
+    ),
     "turns": lambda tables, _: _named(
         _table(tables, tables.bend_rows, tables.bends, TURNS), tables.paths.sizes - 2, most=1
     ),
