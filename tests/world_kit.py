@@ -14,6 +14,7 @@ import heapq
 import inspect
 import itertools
 import json
+import random
 import shutil
 import sqlite3
 from collections.abc import Callable, Coroutine, Iterator
@@ -544,9 +545,9 @@ def make_curator(folder: Path) -> Path:
 
 @contextlib.contextmanager
 def begun(folder: Path, curators: Path, **options: bool) -> Iterator[World]:
-    """A new world, whose draws are the same every time."""
+    """A new world, whose draws are the same every time, and different from each other, as names of witnesses are."""
     world = World(folder, curators, **options)
-    with mock.patch("secrets.token_bytes", lambda size: bytes(size)):
+    with mock.patch("secrets.token_bytes", random.Random(1).randbytes):
         try:
             yield world
         finally:
