@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
+import socket
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
 
+from ldptrace.shuffler import sender as module
 from ldptrace.shuffler.sender import Request, Sender, put
 from ldptrace.shuffler.store import Store
 from shuffler_kit import BATCH, HOUR, NOW, sealed, serving, standing, telling
@@ -51,21 +55,34 @@ def pieces(data: bytes, count: int) -> list[bytes]:
 def test_the_same_set_is_sent_until_it_is_acknowledged(tmp_path: Path, clock: list[float]) -> None:
     store = closed(tmp_path, clock, 20)
     curator = Curator(
-        OSError(), (503, "{}"), (200, "no JSON"), (409, '{"code":"wrong-window"}'), (200, '{"counted":20}')
+        *(OSError(), (503, "{}"), (200, "no JSON"), (200, "[" * 60_000)),
+        *((409, '{"code":"wrong-window"}'), (200, '{"counted":20}')),
     )
     sender = Sender(store, curator, lambda: clock[0])
     for _ in range(9):
         sender.step()
         clock[0] += 40
-    assert len(curator.asked) == 5
+    assert len(curator.asked) == 6
     assert len({tuple(pieces(body, 20)) for _, body in curator.asked}) == 1
-    assert len({body for _, body in curator.asked}) == 5
+    assert len({body for _, body in curator.asked}) == 6
     request, body = curator.asked[0]
     assert request.url.endswith(f"/v1/campaigns/trips/plans/{telling().id}/batch")
     assert (request.size, request.token, request.media_type) == (
         *(len(body), "token", "application/vnd.ldptrace.batch"),
     )
     assert [json.loads(one.answer) for one in store.batches()] == [{"counted": 20}]
+
+
+def test_devices_do_not_wait_for_a_curator_who_reads_slowly(tmp_path: Path, clock: list[float]) -> None:
+    plan = standing()
+    store = serving(tmp_path, plan, lambda: clock[0])
+    store.take(plan.id, [sealed(plan, value, 0) for value in range(BATCH)])
+    clock[0] += 2.5 * HOUR
+    store.close_due()
+    [(batch, _)] = store.unsent()
+    going = store.reports(batch)
+    assert next(going)
+    assert store.take(plan.id, [sealed(plan, 9, 1)]) == [0]
 
 
 def test_the_pause_doubles(tmp_path: Path, clock: list[float]) -> None:
@@ -108,6 +125,38 @@ def test_a_batch_of_a_window_names_it(tmp_path: Path, clock: list[float]) -> Non
     clock[0] = NOW + 9 * HOUR
     Sender(store, curator, lambda: clock[0]).step()
     assert [request.url.partition(plan.id)[2] for request, _ in curator.asked] == ["/windows/3/batch"]
+
+
+@pytest.mark.parametrize("trickled", [b"", b"HTTP/1.1 200 OK\r\n\r\n", b"HTTP/1.1 200 OK\r\nX: "])
+def test_a_curator_cannot_hold_up_the_others_for_ever(
+    trickled: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """He reads nothing, or answers byte by byte."""
+    monkeypatch.setattr(module, "WHOLE", 0.5)
+    over = threading.Event()
+
+    def slow(listening: socket.socket) -> None:
+        link, _ = listening.accept()
+        with link, contextlib.suppress(OSError):
+            if trickled:
+                link.recv(1 << 16)
+                link.sendall(trickled)
+            while not over.wait(0.02):
+                if trickled:
+                    link.sendall(b"a")
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        one = threading.Thread(target=slow, args=[listening])
+        one.start()
+        size = 3 if trickled else 1 << 25
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1/x"
+        begun = time.monotonic()
+        with contextlib.suppress(OSError):
+            status, text = put(Request(url, "secret", "a/b", size, [bytes(size)]))
+            assert (status, set(text)) in [(200, {"a"}), (200, set())], "what has arrived is no answer"
+        assert time.monotonic() - begun < 30
+        over.set()
+        one.join()
 
 
 def test_a_request_goes_over_the_network() -> None:

@@ -25,12 +25,12 @@ def test_batches_are_sent_while_it_runs(tmp_path: Path, monkeypatch: pytest.Monk
         sent.append(b"".join(request.body))
         return 200, "{}"
 
-    failures, step = [2], Sender.step
+    failures: list[Exception] = [StorageUnavailable("full"), ValueError("whatever"), RecursionError()]
+    step = Sender.step
 
     def failing(self: Sender) -> None:
-        failures[0] -= 1
-        if failures[0] >= 0:
-            raise StorageUnavailable("full")
+        if failures:
+            raise failures.pop()
         step(self)
 
     monkeypatch.setattr(Sender, "step", failing)

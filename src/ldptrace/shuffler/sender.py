@@ -5,8 +5,11 @@ from __future__ import annotations
 import http.client
 import json
 import logging
+import socket
+import threading
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -14,8 +17,9 @@ from ldptrace.shuffler.served import NO_WINDOW, Served
 from ldptrace.shuffler.store import FIXED, Batch, Entry, Store
 from ldptrace.web.answers import BATCH_TYPE
 
-# Seconds that the curator may be silent; it opens a batch before it answers.
-PATIENCE = 600.0
+# Seconds that the curator may be silent, as it opens a batch before it answers, and that a request may take as a whole:
+# the batches of other curators wait meanwhile.
+PATIENCE, WHOLE = 600.0, 1_800.0
 # Seconds until the next attempt: twice as many each time, up to the second number.
 PAUSE, LONGEST = 2.0, 300.0
 # Bytes of an answer that are read.
@@ -72,7 +76,7 @@ class Sender:
             status, text = self._put(self._request(batch, entry))
             answer = json.loads(text)
             code = str(answer.get("code", "")) if isinstance(answer, dict) else ""
-        except (OSError, http.client.HTTPException, ValueError) as error:
+        except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:
             log.warning("plan %s: the curator gives no answer: %s", batch.plan[:12], type(error).__name__)
             return None
         if status == 200:
@@ -103,9 +107,22 @@ def put(request: Request) -> tuple[int, str]:
         "Content-Type": request.media_type,
         "Content-Length": str(request.size),
     }
+    end = None
     try:
+        connection.connect()
+        end = threading.Timer(WHOLE, _cut, [connection.sock])
+        end.daemon = True
+        end.start()
         connection.request("PUT", parts.path, request.body, headers)
         answer = connection.getresponse()
         return answer.status, answer.read(MOST).decode("utf-8", "replace")
     finally:
+        if end is not None:
+            end.cancel()
         connection.close()
+
+
+def _cut(link: socket.socket) -> None:
+    """End a connection that another thread uses, which gets an error, or what has arrived."""
+    with suppress(OSError):
+        link.shutdown(socket.SHUT_RDWR)

@@ -51,6 +51,8 @@ class State:
                 await asyncio.get_running_loop().run_in_executor(self._sending, self.sender.step)
             except StorageUnavailable as error:
                 log.error("batches could not be closed or sent: %s", error)
+            except Exception as error:  # Whatever it is: the next batches are closed and sent.
+                log.error("batches could not be closed or sent", exc_info=error)
             await asyncio.sleep(MAINTAIN)
 
     async def stop(self) -> None:

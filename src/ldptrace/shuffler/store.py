@@ -164,7 +164,9 @@ class Store:
         secrets.SystemRandom().shuffle(places)
         for start in range(0, len(places), CHUNK):
             with self._reading() as session:
-                yield b"".join(_slots(session, batch).at(places[start : start + CHUNK]))
+                piece = b"".join(_slots(session, batch).at(places[start : start + CHUNK]))
+            # Devices do not wait until the curator has read it.
+            yield piece
 
     def acknowledged(self, batch: Batch, answer: str) -> None:
         """Delete the reports of a batch that the curator has, and keep its answer."""
