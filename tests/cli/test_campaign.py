@@ -215,7 +215,7 @@ def test_a_shuffled_campaign_shows_its_batches_and_both_promises(tmp_path: Path)
     shown = " ".join(run("show", "trips", *data).output.split())
     assert "shuffler A club, https://club.example, batches of 3 or more" in shown
     assert "promise epsilon 1, delta 1e-08 for an answer; 1 if curator and shuffler work together" in shown
-    assert "batch 4 reports, 4 counted, 4 of them honest: central epsilon 1" in shown
+    assert "batch 4 reports, 4 counted, 4 taken to be honest: central epsilon 1" in shown
     assert "until 2027-01-15 09:00 UTC" in shown
 
 

@@ -211,6 +211,7 @@ def test_the_lifetime_of_a_standing_shuffled_plan_is_central() -> None:
         ({"shuffled": True, "method": "paper"}, "two rounds"),
         ({"shuffled": True, "delta": "1e-5"}, "delta of one answer must be from"),
         ({"shuffled": True, "batch": 1}, "a batch must have"),
+        ({"shuffled": True, "batch": 10_001}, "at least 10,001 reports of 10,000 users would never be sent"),
         ({"shuffled": True, "every": "7d", "closes": "2027-01-01T00:00Z"}, "closes belongs"),
         ({"shuffled": True}, "needs the curator's public key"),
         ({"shuffled": True, "key": "04"}, "key"),

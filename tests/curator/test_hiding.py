@@ -1,14 +1,20 @@
 from __future__ import annotations
 
+import contextlib
+import re
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
 from ldptrace.curator.accounting import stated_lifetime
-from ldptrace.curator.hiding import Hiding, usual_batch
-from ldptrace.device.book import Limits
+from ldptrace.curator.facts import Facts
+from ldptrace.curator.hiding import Hiding, refused_by_default, usual_batch
+from ldptrace.device.book import Book, Cost, Limits
 from ldptrace.errors import InputError
+from ldptrace.protocol.problems import PlanRefused
 from ldptrace.protocol.shuffling import divergence, stated_epsilon
+from shuffled_kit import KEY
 
 DELTA = Fraction(1, 10**8)
 
@@ -45,6 +51,38 @@ def test_devices_accept_the_usual_lifetime_without_being_asked(wanted: str, answ
     assert hiding.answers(None) == answers
     assert answers * hiding.local <= Limits().local_limit
     assert answers == 10 or (answers + 1) * hiding.local > Limits().local_limit
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ({}, None),
+        ({"epsilon": "5.5"}, "one answer costs epsilon 5.5, and 5 is allowed"),
+        ({"shuffled": True}, None),
+        (
+            {"shuffled": True, "most_local": "7"},
+            "work together, one answer costs epsilon 6.*, and 6 is allowed",
+        ),
+        ({"shuffled": True, "every": "7d"}, None),
+        (
+            {"shuffled": True, "every": "7d", "lifetime": "5"},
+            "work together, all answers cost .*, and 30 is allowed",
+        ),
+    ],
+)
+def test_a_plan_that_devices_refuse_by_default_is_named(facts: dict[str, Any], said: str | None) -> None:
+    plan = Facts(300_000, bounds=(0, 0, 1, 1), **{"epsilon": "0.5"} | facts).plan(KEY.public)
+    caution = refused_by_default(plan)
+    if said is None:
+        assert caution is None
+    else:
+        assert re.search(said, caution or ""), caution
+    # As devices have it.
+    book = Book()
+    with contextlib.nullcontext() if said is None else pytest.raises(PlanRefused):
+        book.check_local(plan)
+        book.check(Cost.of_answer(plan))
+        book.check(Cost.of_acceptance(plan))
 
 
 @pytest.mark.slow

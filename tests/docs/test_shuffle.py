@@ -84,7 +84,7 @@ def test_two_people_follow_the_guide(tmp_path: Path) -> None:
             process.wait(30)
     assert "sent  300 reports" in said["ldptrace shuffle show"]
     assert (
-        "300 reports, 300 counted, 270 of them honest: central epsilon"
+        "300 reports, 300 counted, 270 taken to be honest: central epsilon"
         in said["ldptrace campaign show trips"]
     )
     # The other one's folder holds no key and no report.

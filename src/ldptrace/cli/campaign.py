@@ -16,6 +16,7 @@ from ldptrace.cli.options import with_options
 from ldptrace.cli.plan import key_file
 from ldptrace.cli.serve import DatabaseOption, DataOption, database_of
 from ldptrace.curator.facts import Facts
+from ldptrace.curator.hiding import refused_by_default
 from ldptrace.errors import InputError
 from ldptrace.server.terms import Terms
 
@@ -78,6 +79,9 @@ def create(
     )
     if key is not None and plan is not None:
         note(f"the database holds the private key of {key_file(plan)} now: delete that file")
+    refused = refused_by_default(chosen)
+    if refused is not None:
+        note(f"Note: {refused}.")
     if shuffled is not None:
         note(
             f"the id of the plan is {made.plan.id}; the private key stays in the database and its backups. Make a "
@@ -205,7 +209,7 @@ def _batches(shown: Overview) -> list[tuple[str, str]]:
         what = (
             "deleted by the shuffler"
             if batch["deleted"]
-            else f"{batch['counted']:,} counted, {batch['honest']:,} of them honest: central epsilon "
+            else f"{batch['counted']:,} counted, {batch['honest']:,} taken to be honest: central epsilon "
             f"{batch['epsilon']:g}"
         )
         lines.append(("batch", f"{window}{batch['reports']:,} reports, {what}"))

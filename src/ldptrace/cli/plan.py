@@ -12,6 +12,7 @@ import typer
 from ldptrace.cli.common import JsonOption, check_outputs, note, table_console, write_text
 from ldptrace.cli.options import with_options
 from ldptrace.curator.facts import SHUFFLER, Facts
+from ldptrace.curator.hiding import refused_by_default
 from ldptrace.device.storage import replace_file
 from ldptrace.errors import InputError
 from ldptrace.protocol.seals import GENERATOR
@@ -98,8 +99,9 @@ def plan(
         console.print(_both_ways(view, direct, facts, chosen))
     if explain:
         console.print("\n".join(words), markup=False, soft_wrap=True)
-    if noise:
-        note(f"Note: {noise}.")
+    for caution in (noise, refused_by_default(chosen)):
+        if caution:
+            note(f"Note: {caution}.")
 
 
 def _secret(facts: Facts, output: Path | None) -> CuratorKey | None:
@@ -155,9 +157,10 @@ def _outlooks(chosen: Outlook, facts: Facts) -> Table:
 
     users, epsilon, trip = facts.users, float(facts.budget), facts.trip
     table = Table(
-        caption=f"--grid auto chooses N among {', '.join(map(str, GRIDS))}; for a map, N is at least {MAP_GRID} if the "
-        f"noise of {MAP_GRID} x {MAP_GRID} cells is at most {MAP_NOISE:g}. m is the largest within {FLAT - 1:.0%} of "
-        "the best, because it cuts fewer long trips.",
+        caption=f"--grid auto chooses N among {', '.join(map(str, GRIDS))}; without a map, only among those with about "
+        f"as little noise in starts and ends of trips as {GRIDS[0]} x {GRIDS[0]}; for a map, N is at least {MAP_GRID} "
+        f"if the noise of {MAP_GRID} x {MAP_GRID} cells is at most {MAP_NOISE:g}. m is the largest within "
+        f"{FLAT - 1:.0%} of the best, because it cuts fewer long trips.",
         caption_justify="left",
         title=f"Relative error of the traffic in a ninth of the area: {users:,} user{'' if users == 1 else 's'}, "
         f"epsilon {epsilon:g}",

@@ -320,6 +320,11 @@ class Facts(Asked, Common):
         if not self.shuffled:
             return None
         facts = self._parsed
+        if (self.batch or 0) > self.users:
+            raise InputError(
+                f"a batch of at least {self.batch:,} reports of {self.users:,} users would never be sent: give a "
+                "smaller batch"
+            )
         return Hiding(
             facts.epsilon,
             usual_batch(self.users) if self.batch is None else self.batch,

@@ -10,14 +10,16 @@ from functools import cached_property
 from ldptrace.errors import InputError
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.limits import MAX_BATCH, MAX_LIFETIME, MIN_BATCH
+from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.shuffled import HONEST, Shuffled
 from ldptrace.protocol.shuffling import local_epsilon, stated_epsilon
 from ldptrace.protocol.standing import ANSWERS
 
 # Share of the expected users that a batch counts on; the others may not answer.
 EXPECTED = Fraction(4, 5)
-# Most eps0 of one answer, and of all answers together, as devices allow unless a person says otherwise.
-MOST_LOCAL, MOST_TOGETHER = Fraction(6), Fraction(30)
+# What devices allow unless a person says otherwise: epsilon of everything; and for the case that shuffler and curator
+# work together, eps0 of one shuffled answer and of everything.
+MOST, MOST_LOCAL, MOST_TOGETHER = Fraction(5), Fraction(6), Fraction(30)
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,31 @@ class Hiding:
             operator,
             address,
         )
+
+
+def refused_by_default(plan: Plan) -> str | None:
+    """Return why devices refuse a plan as long as their owners change no setting, or None.
+
+    >>> from ldptrace.protocol.grid import Grid
+    >>> refused_by_default(Plan.single_report(Grid((0, 0, 1, 1), 6), 1))
+    >>> refused_by_default(Plan.single_report(Grid((0, 0, 1, 1), 6), 7))
+    'devices refuse this plan unless their owners allow more: one answer costs epsilon 7, and 5 is allowed'
+    """
+    shuffled, standing = plan.shuffled, plan.standing
+    together = "if shuffler and curator work together, "
+    costs = [("one answer costs", plan.epsilon if shuffled is None else shuffled.epsilon, MOST)]
+    if shuffled is not None:
+        costs.append((f"{together}one answer costs", plan.epsilon, MOST_LOCAL))
+        if standing is not None:
+            whole = standing.answers(plan.epsilon) * plan.epsilon
+            costs.append((f"{together}all answers cost", whole, MOST_TOGETHER))
+    for what, cost, most in costs:
+        if cost > most:
+            return (
+                f"devices refuse this plan unless their owners allow more: {what} epsilon {decimal_text(cost)}, and "
+                f"{decimal_text(most)} is allowed"
+            )
+    return None
 
 
 def usual_batch(users: int) -> int:

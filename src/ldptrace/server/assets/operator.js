@@ -152,7 +152,7 @@ function batches(one) {
   const all = one.standing ? ` All answers of a person: ${shuffled.lifetime}, or ${one.standing.lifetime}.` : "";
   at("shuffled").textContent = `Reports come in batches of at least ${number(shuffled.batch)} from the shuffler of ${shuffled.operator} (${shuffled.address}). An answer costs epsilon ${shuffled.epsilon} (delta ${Number(shuffled.delta)}), or ${one.epsilon} if curator and shuffler work together.${all}${shuffled.until === null ? "" : ` The batch closes on ${new Date(1000 * shuffled.until).toLocaleString("en", { dateStyle: "medium", timeStyle: "short" })}.`}`;
   const row = (batch) => [batch.window ?? "all", batch.reports, ...(batch.deleted ? ["deleted by the shuffler", "", ""] : [batch.counted, batch.honest, String(batch.epsilon)])];
-  table("batches", ["window", "reports", "counted", "of them honest", "central epsilon achieved"], one.batches.toReversed().slice(0, 60).map(row), "No batch has arrived yet.");
+  table("batches", ["window", "reports", "counted", "taken to be honest", "central epsilon achieved"], one.batches.toReversed().slice(0, 60).map(row), "No batch has arrived yet.");
 }
 
 /** How far the release of a window is, or the link to its page. */
