@@ -29,7 +29,7 @@ from ldptrace.core.running import Running
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.tally import Tally
 from ldptrace.errors import InputError
-from ldptrace.io import read
+from ldptrace.io import read, read_with_account
 from ldptrace.simulation.unit import Trips
 from ldptrace.streams.run import stream
 from ldptrace.streams.settings import Settings as StreamSettings
@@ -715,6 +715,159 @@ def test_one_record_does_not_say_how_others_are_read(
 ) -> None:
     """The names of trips, points that are joined or alone, and many rows of one person."""
     compared(synthesized(running=Running(batches=batches)), write, tmp_path, devices, PEOPLE - 1, change)
+
+
+def silent(write: Callable[[list[Person], Path], Any]) -> Callable[[list[Person], Path], Any]:
+    """Nobody says when, but for those who say something else than a number."""
+
+    def written(people: list[Person], folder: Path) -> Any:
+        def said(t: Any) -> Any:
+            return None if isinstance(t, float) else t
+
+        others = [
+            replace(person, trips=tuple(tuple((x, y, said(t)) for x, y, t in trip) for trip in person.trips))
+            for person in people
+        ]
+        return write(others, folder)
+
+    return written
+
+
+def bare_wkt_of(people: list[Person], folder: Path) -> Path:
+    rows = ["user;times;wkt"]
+    for person in people:
+        line = ",".join(f"{x} {y}" for x, y, _ in person.trips[0])
+        times = [] if person.trips[0][0][2] is None else [t for _, _, t in person.trips[0]]
+        rows.append(f"{person.name};{times or ''};LINESTRING ({line})")
+    path = folder / "bare.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def logged_of(people: list[Person], folder: Path) -> Path:
+    """A column without a usual name holds dates."""
+    rows = ["user,x,y,logged"]
+    rows += [f"{person.name},{x},{y},{_iso(t)}" for person in people for x, y, t in person.trips[0]]
+    path = folder / "logged.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def null_lists_of(people: list[Person], folder: Path) -> Path:
+    """Who says nothing of times has no list of them."""
+    lines = []
+    for person in people:
+        x, y, t = zip(*person.trips[0], strict=True)
+        lines.append({"user": person.name, "x": x, "y": y, "t": None if t[0] is None else t})
+    path = folder / "null.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    return path
+
+
+OPEN: dict[str, Callable[[list[Person], Path], Any]] = {
+    "csv": csv_of,
+    "jsonl": jsonl_of,
+    "fixes": fixes_of,
+    "marks": marks_of,
+    "geojson": geojson_of,
+    "wkt": bare_wkt_of,
+    "null": null_lists_of,
+    "ends": ends_of,
+}
+
+
+@pytest.mark.parametrize("said", [True, "true", "noon", [1, 2], {"a": 1}], ids=str)
+@pytest.mark.parametrize("name", OPEN)
+def test_one_person_does_not_say_whether_there_are_times(
+    name: str, said: Any, tmp_path: Path, devices: Rounds
+) -> None:
+    """A column says it by its name. A format without types shows only values."""
+
+    def change(person: Person) -> Person:
+        return _with_times(person, said)
+
+    for batches in (False, True):
+        compared(
+            synthesized(running=Running(batches=batches)), silent(OPEN[name]), tmp_path, devices, 3, change
+        )
+
+
+@pytest.mark.parametrize("said", [None, "noon", 7.0])
+def test_dates_of_a_column_without_a_usual_name_decide_nothing(
+    said: Any, tmp_path: Path, devices: Rounds
+) -> None:
+    for batches in (False, True):
+        face = synthesized(running=Running(batches=batches))
+        assert compared(face, logged_of, tmp_path, devices, 3, lambda person: _with_times(person, said))
+    assert "does it say when? (--t logged)" in read_with_account(logged_of([somebody(1)], tmp_path))[1].line()
+    named = synthesized(t="logged")
+    assert compared(named, logged_of, tmp_path, devices, 3, lambda person: _with_times(person, said))
+
+
+USERS = (7, 7.0, "7", 8, "08", True, 1, None, 7, 8.5, "a", 9, 10, 11)
+
+
+def users_of_features(people: list[Person], folder: Path) -> Path:
+    document = json.loads(geojson_of(people, folder).read_text())
+    for feature, person, user in zip(document["features"], people, USERS, strict=True):
+        feature["properties"] = {"user": user} | person.properties
+    path = folder / "users.geojson"
+    path.write_text(json.dumps(document))
+    return path
+
+
+def users_of_lines(people: list[Person], folder: Path) -> Path:
+    lines = [
+        json.loads(line) | {"user": user} | person.properties
+        for line, user, person in zip(
+            jsonl_of(people, folder).read_text().splitlines(), USERS, people, strict=True
+        )
+    ]
+    path = folder / "users.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    return path
+
+
+@pytest.mark.parametrize("write", [users_of_features, users_of_lines])
+@pytest.mark.parametrize("texts", [False, True])
+@pytest.mark.parametrize("name", ["x", 12, 11.5, False, ["a"], {}], ids=str)
+def test_one_name_does_not_say_how_other_names_are_told_apart(
+    write: Callable[[list[Person], Path], Any],
+    texts: bool,
+    name: Any,
+    tmp_path: Path,
+    devices: Rounds,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The last person has one trip, and any name that no other has."""
+    if not texts:
+        monkeypatch.setattr(
+            "test_neighbours.USERS", tuple(user if type(user) in (int, float) else 100 for user in USERS)
+        )
+    for batches in (False, True):
+        face = synthesized(user="user", running=Running(batches=batches))
+        compared(
+            face,
+            write,
+            tmp_path,
+            devices,
+            PEOPLE - 1,
+            lambda person: replace(person, properties={"user": name}),
+        )
+
+
+def test_a_quotation_mark_takes_no_rows_of_others(tmp_path: Path) -> None:
+    text = csv_of([somebody(number) for number in range(PEOPLE)], tmp_path).read_text()
+    path = tmp_path / "quoted.csv"
+    for value in ('"3', '"', '3","'):
+        path.write_text(text.replace("u3,3", f"u3,{value}", 1))
+        with pytest.raises(InputError, match="line 14: a quotation mark begins a value"):
+            read(path)
+    path.write_bytes(text.replace("u3,3", 'u3,"3', 1).encode("utf-16"))
+    with pytest.raises(InputError, match="line 14: a quotation mark begins a value"):
+        read(path)
+    path.write_text(text.replace("u3,3", 'u3,3"').replace("u4,4", '"u4","4"'))
+    assert len(read(path)) == PEOPLE
 
 
 def _lines(people: list[Person]) -> list[Any]:

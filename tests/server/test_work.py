@@ -6,12 +6,9 @@ as it likes: the work stays below a bound, or grows no faster than the bytes tha
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
-import sys
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,99 +24,25 @@ from ldptrace.web import run
 from ldptrace.web.limits import MAX_ARRIVING, MAX_HEAD, Settings
 from server_kit import SINGLE, TELLING, TYPE, Client, of, opened, telling_report
 from shuffler_kit import HOUR, NOW, opened_shuffled, telling
+from work_kit import FEW, Application
 
 BASE = "/v1/campaigns/trips"
 MINUTE, DAY = 60, 86_400
-# Functions that a request with small parts calls, several times over.
-FEW = 6_000
 
 
-class Inline(Executor):
-    """Runs everything at once, in the thread that asks for it, where its functions are counted."""
-
-    def submit(self, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        try:
-            future.set_result(work(*arguments, **options))
-        except BaseException as error:
-            future.set_exception(error)
-        return future
-
-
-class Application:
-    """The application, without a network, in one thread."""
+class Curator(Application):
+    """The server of a curator."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
-        self._app: Any = client.app
-        self._loop = asyncio.new_event_loop()
-        self._life = self._app.inner.router.lifespan_context(self._app.inner)
-        self._loop.run_until_complete(self._life.__aenter__())
-        state = client.shared
-        for owner, name in ((state, "_threads"), (state, "_uploads"), (state.intake, "_thread")):
-            getattr(owner, name).shutdown()
-            setattr(owner, name, Inline())
-
-    def stop(self) -> None:
-        self._loop.run_until_complete(self._life.__aexit__(None, None, None))
-        self._loop.close()
-
-    def work(self, *request: Any) -> int:
-        """The work of a request after one like it, which has filled all caches."""
-        self.ask(*request)
-        counted = 0
-
-        def count(_: Any, event: str, __: Any) -> None:
-            nonlocal counted
-            counted += event in ("call", "c_call")
-
-        sys.setprofile(count)
-        try:
-            self.ask(*request)
-        finally:
-            sys.setprofile(None)
-        return counted
-
-    def ask(
-        self, method: str, path: str, headers: dict[str, str] | None = None, body: bytes = b""
-    ) -> tuple[int, bytes]:
-        return self._loop.run_until_complete(self._ask(method, path, headers or {}, body))
-
-    async def _ask(self, method: str, path: str, headers: dict[str, str], body: bytes) -> tuple[int, bytes]:
-        where, _, query = path.partition("?")
-        pairs = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
-        scope = {
-            "type": "http",
-            "method": method,
-            "path": where,
-            "raw_path": where.encode(),
-            "query_string": query.encode(),
-            "headers": [*pairs, (b"content-length", str(len(body)).encode())],
-            "client": ("127.0.0.1", 5000),
-            "server": ("test", 80),
-            "scheme": "http",
-            "http_version": "1.1",
-            "app": self._app.inner,
-        }
-        status, parts = 0, []
-
-        async def receive() -> dict[str, Any]:
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        async def send(message: Any) -> None:
-            nonlocal status
-            status = message.get("status", status)
-            parts.append(message.get("body", b""))
-
-        await self._app(scope, receive, send)
-        return status, b"".join(parts)
+        super().__init__(client.app, "_uploads")
 
 
 @pytest.fixture
-def application(tmp_path: Path) -> Iterator[Application]:
+def application(tmp_path: Path) -> Iterator[Curator]:
     client = Client(tmp_path)
     opened(client.database, "trips", TELLING)
-    found = Application(client)
+    found = Curator(client)
     yield found
     found.stop()
 
@@ -139,7 +62,7 @@ PARTS = {
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_a_large_part_of_the_head_costs_little(application: Application, part: str) -> None:
+def test_a_large_part_of_the_head_costs_little(application: Curator, part: str) -> None:
     assert application.work(*PARTS[part]) < FEW
 
 
@@ -174,7 +97,7 @@ def _part(path: str, token: dict[str, str], part: str) -> tuple[str, dict[str, s
     "part", ["query", "header", "body", "name", "plan", "round", "window", "file", "path"]
 )
 def test_every_address_bounds_the_work_of_every_part(
-    application: Application, monkeypatch: pytest.MonkeyPatch, part: str
+    application: Curator, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
     """Whatever is large in a request that is refused or answered, at any address, with a token of an operator."""
     monkeypatch.setattr(fence, "drawing", lambda plan, files: b"{}")
@@ -191,7 +114,7 @@ def test_every_address_bounds_the_work_of_every_part(
 
 
 @pytest.mark.slow
-def test_a_json_body_costs_no_more_than_its_bytes(application: Application) -> None:
+def test_a_json_body_costs_no_more_than_its_bytes(application: Curator) -> None:
     """Facts of a campaign whose lists are as long as they may be, or far too deep."""
     token = application.client.token | {"Content-Type": "application/json"}
     facts: dict[str, Any] = {"name": "new", "users": 9, "epsilon": 1, "bounds": [0, 0, 1, 1]}
@@ -224,7 +147,7 @@ def test_a_batch_costs_no_more_than_its_bytes(tmp_path: Path) -> None:
     text, _ = tokens.create_token(client.database, "trips", "shuffle", "", actor="test")
     headers = {"Authorization": f"Bearer {text}", "Content-Type": "application/vnd.ldptrace.batch"}
     size = sealed_bytes(report_bytes(plan.rounds[0]))
-    application = Application(client)
+    application = Curator(client)
     try:
         path = f"/v1/campaigns/trips/plans/{plan.id}/batch"
         for body in (bytes(size + 1), bytes(1_000 * size)):
@@ -238,9 +161,7 @@ def test_a_batch_costs_no_more_than_its_bytes(tmp_path: Path) -> None:
         application.stop()
 
 
-def test_the_log_of_operators_is_sent_in_part(
-    application: Application, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_log_of_operators_is_sent_in_part(application: Curator, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(operators, "ENTRIES", 2)
     with application.client.database.writing() as session:
         for number in range(3):
@@ -249,7 +170,7 @@ def test_the_log_of_operators_is_sent_in_part(
     assert ([one["detail"] for one in shown["entries"]], shown["more"]) == (["1", "2"], True)
 
 
-def test_admission_codes_cost_a_few_functions_each(application: Application) -> None:
+def test_admission_codes_cost_a_few_functions_each(application: Curator) -> None:
     """As many as fit: each is cut and hashed, and nothing more is done with it."""
     most = ",".join(["ab" * 16] * devices.MOST_ADMISSIONS)
     assert len(most) <= MAX_HEAD
@@ -268,7 +189,7 @@ def test_a_request_has_few_headers() -> None:
 
 
 @pytest.mark.parametrize("kind", ["junk", "reports", "one id"])
-def test_a_body_costs_no_more_than_its_bytes(application: Application, kind: str) -> None:
+def test_a_body_costs_no_more_than_its_bytes(application: Curator, kind: str) -> None:
     def body(count: int) -> bytes:
         if kind == "junk":
             return bytes(len(telling_report(0)) * count)
@@ -281,7 +202,7 @@ def test_a_body_costs_no_more_than_its_bytes(application: Application, kind: str
 
 @pytest.mark.slow
 def test_a_list_costs_the_same_for_many_campaigns(
-    application: Application, monkeypatch: pytest.MonkeyPatch
+    application: Curator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No plan is read a second time, whoever asks and however many campaigns there are."""
     database = application.client.database
@@ -301,7 +222,7 @@ def test_a_list_costs_the_same_for_many_campaigns(
     assert registry.PLANS > devices.LISTED > operators.LISTED
 
 
-def test_a_list_goes_on_after_a_name(application: Application, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_goes_on_after_a_name(application: Curator, monkeypatch: pytest.MonkeyPatch) -> None:
     database = application.client.database
     for name in ("a", "b"):
         campaigns.create(database, name, of(TELLING, name), actor="test")
@@ -333,7 +254,7 @@ def test_reports_that_are_refused_make_no_windows(tmp_path: Path) -> None:
     good = [telling_report(1, plan, window) for window in windows]
     # The item is not one of the question: the first bytes are those of a report, and the last ones are not.
     junk = [report[:-2] + b"\xff\xff" for report in good]
-    application = Application(client)
+    application = Curator(client)
     try:
         for report in junk:
             assert application.ask("POST", "/v1/campaigns/minutes/reports", TYPE, report)[0] == 400
@@ -360,7 +281,7 @@ def test_uploads_may_be_as_large_as_they_may_be(tmp_path: Path, monkeypatch: pyt
     size = MAX_ARRIVING + (2 << 20)
     client = Client(tmp_path, max_upload=size)
     opened(client.database, "trips", TELLING)
-    application = Application(client)
+    application = Curator(client)
     try:
         path = "/v1/operator/campaigns/trips/roads/nodes.csv"
         assert application.ask("PUT", path, client.token, bytes(size))[0] == 204

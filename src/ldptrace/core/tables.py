@@ -150,20 +150,35 @@ def _of_lists(table: pa.Table, columns: Columns, clock: Clock, notes: list[str])
     x, y = (lists_of_numbers(table[name], name) for name in (columns.x, columns.y))
     offsets = list_offsets(table[columns.x])
     for name in (columns.y, columns.t):
-        sizes = None if name is None else np.diff(list_offsets(table[name]))
-        if sizes is not None and not np.array_equal(sizes, np.diff(offsets)):
-            row = int(np.flatnonzero(sizes != np.diff(offsets))[0])
+        if name is None:
+            continue
+        sizes = np.diff(list_offsets(table[name]))
+        unlike = sizes != np.diff(offsets)
+        if name == columns.t and table[name].null_count:
+            # A trajectory may have no times at all.
+            unlike &= pc.is_valid(table[name]).to_numpy()
+        if unlike.any():
+            row = int(np.flatnonzero(unlike)[0])
             have = np.diff(offsets)[row]
             raise NothingUsable(f"row {row + 1} has {have} values in {columns.x} and {sizes[row]} in {name}")
     times = NO_TIMES
     if columns.t is not None:
-        times = _times(columns.t, flat_lists(table[columns.t]), None, clock, notes)
+        times = _times(columns.t, _in_every_point(table[columns.t], offsets), None, clock, notes)
     t = _since_start(times.seconds, table, clock, ragged.owners(offsets))
     used = {columns.x, columns.y, columns.id, ROW, *((columns.t, START) if t is not None else ())}
     rest = {name: table[name] for name in table.column_names if name not in used}
     made = _named(table, columns, (x, y, t), offsets, None, rest, notes)
     trips = ragged.pieces(numbers_of(table[ROW])) if ROW in table.column_names else None
     return replace(made, unzoned=times.unzoned, trips=trips)
+
+
+def _in_every_point(lists: pa.ChunkedArray, offsets: Ints) -> pa.ChunkedArray:
+    """Return the values of lists with these offsets, as a column. A missing list is one of missing values."""
+    values = flat_lists(lists)
+    if not lists.null_count:
+        return values
+    given = np.repeat(pc.is_valid(lists).to_numpy(), np.diff(offsets))
+    return values.take(pa.array(np.cumsum(given) - 1, mask=~given))
 
 
 def _of_points(
@@ -217,9 +232,9 @@ def _times(
     found = clock(clocks, date=date)
     notes += found.notes
     known = len(clocks) - clocks.null_count
-    if found.seconds is None or 0 < known == found.unread:
-        sample = f", such as {clocks.drop_null()[0].as_py()!r}" if known else ""
-        notes.append(f"column {name}: no value is understood as a time{sample}")
+    if 0 < known == found.unread:
+        sample = clocks.drop_null()[0].as_py()
+        notes.append(f"column {name}: no value is understood as a time, such as {sample!r}")
     return found
 
 

@@ -178,8 +178,8 @@ ZONE = r"(:\d{2}|[T ]\d{2}(\d{2}){0,2})([.,]\d+)?\s*([zZ]|[+-]\d{2}(:?\d{2}){0,2
 class Times:
     """Times of a column in seconds since 1970 in UTC, or in seconds of the day, and how the column was read.
 
-    `seconds` is None if the type of the column holds no times, and NaN where a value is none. `unzoned` counts times
-    without a zone if others have one. `unread` counts values that are not understood as times.
+    `seconds` is None without a column, and NaN where a value is none, whatever the type of the column. `unzoned` counts
+    times without a zone if others have one. `unread` counts values that are not understood as times.
     """
 
     seconds: Floats | None
@@ -219,7 +219,7 @@ def read_times(
         column = column.cast(column.type.value_type)
     found = _clocks(column, month_first)
     if found is None:
-        return Times(None)
+        return Times(np.full(len(column), np.nan), unread=len(column) - column.null_count)
     clock, zoned = found.seconds, found.zoned
     if date is not None and (day := _clocks(date, month_first)) is not None:
         with np.errstate(invalid="ignore"):

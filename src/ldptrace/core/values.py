@@ -66,6 +66,31 @@ def values_of(values: list[Any], *, texts: bool = False) -> pa.Array:
     )
 
 
+def names_of(values: list[Any]) -> pa.Array:
+    """Return names of documents as a column: texts, or whole numbers if all are such. Equal names stay equal, and
+    different ones different, whatever the others are.
+
+    >>> names_of([7, 7.0, None]).to_pylist(), names_of([7, 7.0, True, ["a"]]).to_pylist()
+    ([7, 7, None], ['7', '7', 'true', '["a"]'])
+    """
+    whole = [int(value) if isinstance(value, float) and value.is_integer() else value for value in values]
+    if all(value is None or type(value) is int for value in whole):
+        with suppress(OverflowError):
+            return pa.array(whole, pa.int64())
+    return pa.array(
+        [value if isinstance(value, str | None) else json.dumps(value) for value in whole], pa.string()
+    )
+
+
+def whole_of(texts: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    """Return whole numbers if all texts are written as such."""
+    with suppress(pa.ArrowInvalid):
+        numbers = texts.cast(pa.int64())
+        if pc.all(pc.equal(numbers.cast(pa.string()), texts)).as_py():
+            return numbers
+    return None
+
+
 def column_of(values: NDArray[Any]) -> pa.Array:
     """Return an Arrow array of the same numbers, without a copy if they are contiguous.
 

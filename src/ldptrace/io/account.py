@@ -23,7 +23,7 @@ from ldptrace.core.parallel import added
 from ldptrace.core.reading import Names, Reading
 from ldptrace.core.tables import read_table
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.core.values import split_ids, values_of
+from ldptrace.core.values import names_of, split_ids, values_of
 from ldptrace.core.words import count, omissions, total
 from ldptrace.errors import FormatError, InputError
 
@@ -275,7 +275,12 @@ def described(
     for option, name in (("id", names.id), ("user", names.user)):
         if name is not None and name not in known:
             raise InputError(f"no {what} has {name!r} for {option}; there are {', '.join(known) or 'none'}")
-    columns = {name: pa.chunked_array([values_of([row.get(name) for row in rows])]) for name in known}
+    columns = {
+        name: pa.chunked_array(
+            [(names_of if name == names.user else values_of)([row.get(name) for row in rows])]
+        )
+        for name in known
+    }
     ids: Ints | None = None
     for name in (names.id,) if names.id is not None else usual:
         if name in columns:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -18,16 +19,18 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from ldptrace.core import ragged
-from ldptrace.core.columns import find_columns
+from ldptrace.core.columns import Columns, find_columns
 from ldptrace.core.crs import WGS84
+from ldptrace.core.positions import LISTS
 from ldptrace.core.reading import Names, Reading
+from ldptrace.core.tables import START
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.core.values import NUMBER, pc
+from ldptrace.core.values import NUMBER, pc, whole_of
 from ldptrace.core.words import total
 from ldptrace.errors import FormatError, InputError, NothingUsable
 from ldptrace.io import porto
 from ldptrace.io.account import Parsed, each, of_table
-from ldptrace.io.text import WESTERN, Write, encoding_of, output, read_head
+from ldptrace.io.text import WESTERN, Write, decoded_blocks, encoding_of, output, read_head
 
 BLOCK_BYTES = 1 << 23
 # What stands for no value.
@@ -42,9 +45,11 @@ def read_file(path: Path, reading: Reading) -> Parsed:
     text = Text.of(path, reading.names)
     if text.is_porto:
         return porto.read_file(path, reading)
-    table, broken = text.whole()
+    table, broken, dated = text.whole()
     parsed = of_table(table, reading, place="line", first=2)
-    return replace(parsed, doubts=total([parsed.doubts, broken]))
+    known = find_columns(table.column_names, reading.names).t is not None
+    hints = () if known else tuple(f"column {name}: does it say when? (--t {name})" for name in dated)
+    return replace(parsed, notes=parsed.notes + hints, doubts=total([parsed.doubts, broken]))
 
 
 read = each(read_file)
@@ -97,32 +102,61 @@ class Text:
         """Whether this is a file of the Porto data set, with one trip per row."""
         return porto.POLYLINE in self.names
 
-    def whole(self) -> tuple[pa.Table, Mapping[str, int]]:
-        """Return all rows as one table, and how many have a wrong number of columns."""
+    def whole(self) -> tuple[pa.Table, Mapping[str, int], list[str]]:
+        """Return all rows as one table, how many have a wrong number of columns, and the columns of dates of which
+        nobody says what they are."""
+        broken: Mapping[str, int] = {}
+        dated = list[str]()
         try:
-            table = pacsv.read_csv(
-                self.path,
-                self._options(True),
-                pacsv.ParseOptions(delimiter=self.delimiter),
-                pacsv.ConvertOptions(column_types=dict.fromkeys(self._texts, pa.string())),
-            )
+            table = self._table()
+            if dated := self._dated(table.schema):
+                table = self._table(dated)
         except pa.ArrowInvalid:
             table = None
-        broken: Mapping[str, int] = {}
         if table is None or any(pa.types.is_binary(kind) for kind in table.schema.types):
             text = self.settled()
             table, broken = pa.concat_tables(text.tables()), text.broken
-        return self._with_names(table, numbered), broken
+        else:
+            self._refuse_joined(table.num_rows)
+        return self._with_names(table, numbered), broken, dated
+
+    def _table(self, texts: Sequence[str] = ()) -> pa.Table:
+        return pacsv.read_csv(
+            self.path,
+            self._options(True),
+            pacsv.ParseOptions(delimiter=self.delimiter),
+            pacsv.ConvertOptions(column_types=dict.fromkeys((*self._texts, *texts), pa.string())),
+        )
+
+    @cached_property
+    def _columns(self) -> Columns | None:
+        # Columns that are missing are named where the table is read.
+        with suppress(InputError):
+            return find_columns(self.names, self.given)
+        return None
 
     @property
     def _texts(self) -> list[str]:
-        """The columns of names, geometries and cells. What one of them says does not change how another is read."""
-        # Columns that are missing are named where the table is read.
-        with suppress(InputError):
-            found = find_columns(self.names, self.given)
-            named = (found.id, found.user, found.geometry, found.cells, found.cell)
-            return [name for name in named if name is not None]
-        return []
+        """The columns of names, geometries, cells, and lists of times. What one of them says does not change how
+        another is read."""
+        found = self._columns
+        if found is None:
+            return []
+        named = [found.id, found.user, found.geometry, found.cells, found.cell]
+        if found.geometry is not None or found.cells is not None:
+            named += [found.t, *LISTS]
+        return [name for name in dict.fromkeys(named) if name in self.names]
+
+    def _dated(self, schema: pa.Schema) -> list[str]:
+        """Return the columns that look like dates and have no usual name. Whether one does depends on all values, so it
+        says nothing."""
+        found = self._columns
+        known = {START} if found is None else found.used | {START}
+        return [
+            column.name
+            for column in schema
+            if pa.types.is_timestamp(column.type) and column.name not in known
+        ]
 
     def _with_names(self, table: pa.Table, read: Callable[[pa.ChunkedArray], pa.ChunkedArray]) -> pa.Table:
         """Return the table with its names of trips and users as they are read from texts."""
@@ -151,7 +185,9 @@ class Text:
                 column.with_type(pa.float64())
                 if pa.types.is_integer(column.type) and column.name in numbers
                 else column.with_type(pa.string())
-                if pa.types.is_null(column.type) or pa.types.is_binary(column.type) or column.name in texts
+                if pa.types.is_null(column.type)
+                or pa.types.is_binary(column.type)
+                or column.name in (*texts, *self._dated(shown))
                 else column
                 for column in shown
             ]
@@ -163,6 +199,7 @@ class Text:
                         rows = sum(batch.num_rows for batch in reader)
                 except pa.ArrowInvalid:
                     continue
+                self._refuse_joined(rows + len(broken))
                 if len(broken) > rows:
                     row = broken[0]
                     raise NothingUsable(
@@ -174,6 +211,34 @@ class Text:
         if self.bare:
             raise NothingUsable("there are no trajectories in it")
         raise FormatError("the rows cannot be read as a table")
+
+    def _refuse_joined(self, rows: int) -> None:
+        """Raise an error if a quotation mark made one row of several lines: it would take away the rows of others."""
+        quoted, lines = False, -1
+        after = True
+        for block in decoded_blocks(self.path, self.encoding):
+            data = np.frombuffer(block, dtype=np.uint8)
+            quoted = quoted or b'"' in block
+            ends = (data == ord("\n")) | (data == ord("\r"))
+            lines += int(np.count_nonzero(~ends & np.append(after, ends[:-1])))
+            after = ends[-1]
+        if not quoted or lines <= rows:
+            return
+        found = (line for block in decoded_blocks(self.path, self.encoding) for line in block.splitlines())
+        number = next((number for number, line in enumerate(found, 1) if not self._is_whole(line)), 1)
+        raise NothingUsable(
+            f"line {number}: a quotation mark begins a value that does not end in the same line"
+        )
+
+    def _is_whole(self, line: bytes) -> bool:
+        """Whether each value that a quotation mark begins ends in this line."""
+        if b'"' not in line:
+            return True
+        try:
+            next(csv.reader([line.decode(errors="replace")], delimiter=self.delimiter, strict=True))
+        except csv.Error as error:
+            return "unexpected end" not in str(error)
+        return True
 
     def tables(self) -> Iterator[pa.Table]:
         """Yield tables of the file, block by block."""
@@ -248,22 +313,13 @@ def numbered(names: pa.ChunkedArray) -> pa.ChunkedArray:
     >>> numbered(pa.chunked_array([["7", "12"]])).to_pylist(), numbered(pa.chunked_array([["7", "07"]])).to_pylist()
     ([7, 12], ['7', '07'])
     """
-    numbers = _whole(names)
+    numbers = whole_of(names)
     if numbers is not None:
         return numbers
     names = known(names)
     fractions = pc.all(pc.ends_with(names, ".0")).as_py()
-    numbers = _whole(pc.utf8_slice_codeunits(names, 0, -2) if fractions else names)
+    numbers = whole_of(pc.utf8_slice_codeunits(names, 0, -2) if fractions else names)
     return names if numbers is None else numbers
-
-
-def _whole(texts: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    """Return whole numbers if all texts are written as such."""
-    with suppress(pa.ArrowInvalid):
-        numbers = texts.cast(pa.int64())
-        if pc.all(pc.equal(numbers.cast(pa.string()), texts)).as_py():
-            return numbers
-    return None
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from functools import partial
@@ -25,14 +25,14 @@ import pyarrow as pa
 from ldptrace.core import ragged
 from ldptrace.core.area import Area
 from ldptrace.core.arrays import Floats
-from ldptrace.core.columns import find_columns
+from ldptrace.core.columns import Columns, find_columns
 from ldptrace.core.crs import WGS84, geojson_crs
 from ldptrace.core.positions import are_apart
 from ldptrace.core.reading import Names, Reading
 from ldptrace.core.tables import START
 from ldptrace.core.times import read_times
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.core.values import pc, text_of, values_of
+from ldptrace.core.values import names_of, pc, text_of, values_of
 from ldptrace.core.words import total
 from ldptrace.errors import FormatError, InputError, NothingUsable
 from ldptrace.io import google
@@ -79,7 +79,7 @@ def _of_features(features: list[Json], document: Json, reading: Reading) -> Pars
     for number, feature in enumerate(features):
         try:
             for line, line_times in _lines(feature, moment if _is_point(feature) else given.t):
-                if len(line_times) != len(line):
+                if not isinstance(line_times, list) or len(line_times) != len(line):
                     # Times may be the fourth values of all points.
                     whole = all(isinstance(point, list) and len(point) >= 4 for point in line)
                     line_times = [point[3] if whole else None for point in line]
@@ -105,8 +105,7 @@ def _of_features(features: list[Json], document: Json, reading: Reading) -> Pars
     ]
     ids, extra, user = described([rows[owner] for owner in owners], given, "feature", (ID, "id"))
     # Any feature may have some times, so there are times in any case, perhaps all missing.
-    texts = pa.chunked_array([pa.array(list(map(text_of, times)), pa.string())])
-    found = read_times(texts, reading.timezone, month_first=reading.month_first)
+    found = read_times(pa.chunked_array([_texts(times)]), reading.timezone, month_first=reading.month_first)
     return Parsed(
         Trajectories(
             x,
@@ -276,7 +275,7 @@ def _lines(feature: Json, t: str | None = None) -> Iterator[tuple[list[Json], li
             yield line, times[number] if number < len(times) and isinstance(times[number], list) else []
     elif geometry["type"] == "Point":
         # This is how a trajectory of one point is written: a line needs two.
-        yield [geometry["coordinates"]], times if isinstance(times, list) else [times]
+        yield [geometry["coordinates"]], _listed(times)
 
 
 def _axis(lines: list[Json], owners: list[int], axis: int) -> Floats:
@@ -316,8 +315,10 @@ def _points(features: list[Json], document: Json, reading: Reading) -> Parsed:
         raise NothingUsable("a point needs coordinates [x,y]") from None
     about = [_about(feature) for feature in features]
     names = dict.fromkeys(name for row in about for name, value in row.items() if value is not None)
-    columns |= {name: values_of([row.get(name) for row in about]) for name in names if name not in columns}
-    known = find_columns(list(columns), reading.names)
+    known = find_columns(list(dict.fromkeys([*columns, *names])), reading.names)
+    columns |= {
+        name: _column(name, [row.get(name) for row in about], known) for name in names if name not in columns
+    }
     for name in names:
         # One person's features must not say how those of others are read.
         said = name in (known.id, known.user, known.t, known.order, known.date, START)
@@ -327,10 +328,11 @@ def _points(features: list[Json], document: Json, reading: Reading) -> Parsed:
             )
     if TIMES in columns:
         # This is how a trajectory of one point is written: a line needs two.
-        columns["t"] = pc.list_element(columns.pop(TIMES), 0)
+        del columns[TIMES]
+        columns["t"] = _texts(next(iter(_listed(row.get(TIMES))), None) for row in about)
     elif known.t is None:
         # Any point may have a time, as any line.
-        columns["t"] = values_of([place[3] if len(place) > 3 else None for place in places])
+        columns["t"] = _texts(place[3] if len(place) > 3 else None for place in places)
     if len(features) == 1:
         # A lone point is a trajectory of one point, also without a name.
         columns.setdefault(ID, pa.array([0]))
@@ -342,6 +344,24 @@ def _points(features: list[Json], document: Json, reading: Reading) -> Parsed:
     promised = from_document(document.get(KEY))
     found = replace(parsed.trajectories, crs=geojson_crs(document), provenance=promised)
     return replace(parsed, trajectories=found)
+
+
+def _column(name: str, values: list[Any], known: Columns) -> pa.Array:
+    """Return a property as a column. What one feature says never changes how those of others are read."""
+    if name in (known.id, known.user):
+        return names_of(values)
+    if name in (known.t, known.date, START):
+        return _texts(values)
+    return values_of(values)
+
+
+def _texts(values: Iterable[Any]) -> pa.Array:
+    return pa.array(list(map(text_of, values)), pa.string())
+
+
+def _listed(times: Json) -> list[Json]:
+    """Return the times of a point, which may be one without a list."""
+    return times if isinstance(times, list) else [times]
 
 
 def _about(feature: Json) -> dict[str, Json]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from ldptrace.core.columns import Columns, find_columns
 from ldptrace.core.positions import LISTS
 from ldptrace.core.reading import Names, Reading
 from ldptrace.core.tables import START
-from ldptrace.core.values import values_of
+from ldptrace.core.values import is_list, names_of, values_of, whole_of
 from ldptrace.core.words import total
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io.account import Parsed, each, of_table
@@ -32,7 +32,11 @@ BROKEN = "lines that are no JSON object"
 def read_file(path: Path, reading: Reading) -> Parsed:
     """Read the lines as a table."""
     lines = Lines.of(path, reading.names)
-    parsed = of_table(pa.concat_tables([lines.schema.empty_table(), *lines.tables()]), reading, place="line")
+    table = pa.concat_tables([lines.schema.empty_table(), *lines.tables()])
+    for name in lines.names:
+        if (numbers := whole_of(table[name])) is not None:
+            table = table.set_column(table.column_names.index(name), name, numbers)
+    parsed = of_table(table, reading, place="line")
     return replace(parsed, doubts=total([parsed.doubts, lines.broken]))
 
 
@@ -47,6 +51,8 @@ class Lines:
     schema: pa.Schema
     rows: int
     broken: dict[str, int]
+    # The columns of names.
+    names: frozenset[str] = frozenset()
 
     @staticmethod
     def of(path: Path, given: Names | None = None) -> Lines:
@@ -68,13 +74,16 @@ class Lines:
             raise FormatError(
                 "its lines are GeoJSON features; read them with format geojsonl (--format geojsonl)"
             )
-        _check(find_columns(list(kinds), given), shapes, rows - broken)
-        return Lines(path, pa.schema(list(kinds.items())), rows, {BROKEN: broken} if broken else {})
+        columns = find_columns(list(kinds), given)
+        _check(columns, shapes, rows - broken)
+        schema = pa.schema([(name, _settled(name, kind, columns, kinds)) for name, kind in kinds.items()])
+        names = frozenset(name for name in (columns.id, columns.user) if name is not None)
+        return Lines(path, schema, rows, {BROKEN: broken} if broken else {}, names)
 
     def tables(self) -> Iterator[pa.Table]:
         """Yield tables of the lines, block by block."""
         for records in _blocks(self.path):
-            columns = _columns(records)
+            columns = _columns(records, self.names)
             nothing = pa.nulls(len(records))
             yield pa.table(
                 [_cast(columns.get(field.name, nothing), field.type) for field in self.schema], self.schema
@@ -99,9 +108,24 @@ def _record(line: bytes) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _columns(records: list[dict[str, Any]]) -> dict[str, pa.Array]:
+def _columns(records: list[dict[str, Any]], named: frozenset[str] = frozenset()) -> dict[str, pa.Array]:
     names = dict.fromkeys(name for record in records for name in record)
-    return {name: values_of([record.get(name) for record in records]) for name in names}
+    return {
+        name: (names_of if name in named else values_of)([record.get(name) for record in records])
+        for name in names
+    }
+
+
+def _settled(name: str, kind: pa.DataType, columns: Columns, kinds: Mapping[str, pa.DataType]) -> pa.DataType:
+    """Return the type of a member whose values must not say how those of other lines are read."""
+    lists = columns.geometry is not None or columns.cells is not None
+    if name in (columns.id, columns.user):
+        return pa.string()
+    if name not in (columns.t, columns.date, START) and not (lists and name in LISTS):
+        return kind
+    if is_list(kind) or (name == columns.t and columns.x is not None and is_list(kinds[columns.x])):
+        return pa.list_(pa.string())
+    return pa.string()
 
 
 def _shapes(value: Any) -> Iterator[object]:

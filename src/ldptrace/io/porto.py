@@ -32,7 +32,11 @@ def read_file(path: Path, reading: Reading) -> Parsed:
     table = pacsv.read_csv(
         path,
         read_options=pacsv.ReadOptions(block_size=BLOCK_BYTES),
-        convert_options=pacsv.ConvertOptions(column_types={POLYLINE: pa.string(), MISSING: pa.bool_()}),
+        convert_options=pacsv.ConvertOptions(
+            # What one row says never changes how another is read.
+            column_types={POLYLINE: pa.string(), MISSING: pa.bool_()}
+            | ({} if reading.names.user is None else {reading.names.user: pa.string()})
+        ),
     )
     refuse_repeats(table.column_names)
     if POLYLINE not in table.column_names:
