@@ -1,4 +1,4 @@
-"""The work of a request to a shuffler, against the size of each of its parts, as `tests/server/test_work.py` counts it."""
+"""The work of a request to a shuffler, against the size of each of its parts, as for a curator."""
 
 from __future__ import annotations
 
