@@ -699,6 +699,7 @@ ODD: list[tuple[Callable[[list[Person], Path], Any], str, Change]] = [
     (named_of, "many digits", lambda person: replace(person, properties={"trip": "9" * 20})),
     (marks_of, "a line", lambda person: replace(person, geometry="LineString")),
     (marks_of, "nothing", lambda person: replace(person, geometry=None)),
+    (marks_of, "lists of times", lambda person: _with_times(person, [1, 2])),
     (lone_marks_of, "a line", lambda person: replace(person, geometry="LineString")),
     (mixed_of, "many lines", lambda person: replace(person, trips=SEVERAL)),
 ]
@@ -828,7 +829,19 @@ def users_of_lines(people: list[Person], folder: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("write", [users_of_features, users_of_lines])
+def users_of_porto(people: list[Person], folder: Path) -> Path:
+    names = ["7", "07", "8", *map(str, range(20, 20 + PEOPLE - 3))]
+    rows = porto_of(people, folder).read_text().splitlines()
+    path = folder / "taxis.csv"
+    said = [
+        f'{row},"{person.properties.get("user", name)}"'
+        for row, name, person in zip(rows[1:], names, people, strict=True)
+    ]
+    path.write_text("\n".join([rows[0] + ',"user"', *said]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("write", [users_of_features, users_of_lines, users_of_porto])
 @pytest.mark.parametrize("texts", [False, True])
 @pytest.mark.parametrize("name", ["x", 12, 11.5, False, ["a"], {}], ids=str)
 def test_one_name_does_not_say_how_other_names_are_told_apart(
