@@ -1,7 +1,6 @@
-"""The shuffler over HTTP: answers, problems, and pages of other origins."""
-
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,11 +8,13 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from ldptrace.shuffler.app import create_app
-from ldptrace.shuffler.sender import Request
-from ldptrace.shuffler.store import OPEN, Sealed, Store
+from ldptrace.shuffler import app as module
+from ldptrace.shuffler.app import State, create_app
+from ldptrace.shuffler.sender import Request, Sender
+from ldptrace.shuffler.store import OPEN, SENT, Sealed, Store
 from ldptrace.web.limits import Settings
-from shuffler_kit import NOW, sealed, serving, standing, telling
+from ldptrace.web.problems import StorageUnavailable
+from shuffler_kit import BATCH, HOUR, NOW, sealed, serving, standing, telling
 
 TYPE = {"Content-Type": "application/vnd.ldptrace.sealed"}
 
@@ -121,3 +122,35 @@ def test_an_address_is_limited(store: Store) -> None:
     with client_of(store, rate=0.001, burst=2.0) as client:
         got = [client.post(path_of(one), content=one.body, headers=TYPE).status_code for _ in range(3)]
     assert got == [200, 200, 429]
+
+
+def test_batches_are_sent_while_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAINTAIN", 0.001)
+    now, plan, sent = [float(NOW)], telling(), list[bytes]()
+    store = serving(tmp_path, plan, lambda: now[0])
+
+    def put(request: Request) -> tuple[int, str]:
+        sent.append(b"".join(request.body))
+        return 200, "{}"
+
+    failures: list[Exception] = [StorageUnavailable("full"), ValueError("whatever"), RecursionError()]
+    step = Sender.step
+
+    def failing(self: Sender) -> None:
+        if failures:
+            raise failures.pop()
+        step(self)
+
+    monkeypatch.setattr(Sender, "step", failing)
+
+    async def run() -> None:
+        state = State(store, Settings(clock=lambda: now[0]), put)
+        made = [sealed(plan, value) for value in range(BATCH)]
+        async with state.running():
+            assert await asyncio.gather(*(state.intake.submit(plan.id, one) for one in made)) == [0] * BATCH
+            now[0] += HOUR
+            while [one.state for one in await state.call(store.batches)] != [SENT]:
+                await asyncio.sleep(0.001)
+        assert [len(body) for body in sent] == [sum(len(one.body) for one in made)]
+
+    asyncio.run(asyncio.wait_for(run(), 20))

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from types import SimpleNamespace
+from collections.abc import Sequence
 
 import pytest
-from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.testclient import TestClient
@@ -15,8 +12,9 @@ from starlette.testclient import TestClient
 from ldptrace.errors import InputError
 from ldptrace.protocol.problems import PlanRefused, Problem
 from ldptrace.web.answers import JsonAnswer
-from ldptrace.web.app import healthz, make_app
-from ldptrace.web.limits import RateLimit
+from ldptrace.web.app import Shared, healthz, make_app
+from ldptrace.web.intake import Intake, WithBody
+from ldptrace.web.limits import RateLimit, Settings
 from ldptrace.web.problems import Refused, ServerProblem, StorageUnavailable
 
 ERRORS = {
@@ -27,10 +25,13 @@ ERRORS = {
 }
 
 
-@asynccontextmanager
-async def lifespan(app: Starlette) -> AsyncIterator[None]:
-    app.state.shared = SimpleNamespace(rate=RateLimit(1.0, 3.0, clock=lambda: 0.0))
-    yield
+def begin() -> Shared:
+    def store(name: str, given: Sequence[WithBody]) -> list[int]:
+        return [0] * len(given)
+
+    shared = Shared(Settings(), Intake(store), threads=1)
+    shared.rate = RateLimit(1.0, 3.0, clock=lambda: 0.0)
+    return shared
 
 
 async def fail(request: Request) -> Response:
@@ -46,12 +47,12 @@ ROUTES = (("GET", "/healthz", healthz), ("GET", "/fail/{name}", fail), ("GET", "
 
 @pytest.mark.parametrize("name", ERRORS)
 def test_an_error_is_a_problem(name: str) -> None:
-    with TestClient(make_app(ROUTES, lifespan), client=("127.0.0.1", 1)) as client:
+    with TestClient(make_app(ROUTES, begin), client=("127.0.0.1", 1)) as client:
         assert client.get(f"/fail/{name}").json()["code"] == ERRORS[name][1]
 
 
 def test_a_window_has_one_address() -> None:
-    with TestClient(make_app(ROUTES, lifespan), client=("127.0.0.1", 1)) as client:
+    with TestClient(make_app(ROUTES, begin), client=("127.0.0.1", 1)) as client:
         assert client.get("/w/4294967295").json() == {"window": 4294967295}
         for text in ("01", "-1", "1e3", "12345678901", "\u0661"):
             assert client.get(f"/w/{text}").json()["code"] == "not-found"
@@ -59,5 +60,5 @@ def test_a_window_has_one_address() -> None:
 
 
 def test_an_address_has_one_limit() -> None:
-    with TestClient(make_app(ROUTES, lifespan), client=("192.0.2.7", 1)) as client:
+    with TestClient(make_app(ROUTES, begin), client=("192.0.2.7", 1)) as client:
         assert [client.get("/healthz").status_code for _ in range(4)] == [200, 200, 200, 429]

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any, Literal, TypedDict
 
-from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
@@ -90,19 +86,4 @@ def openapi_text() -> bytes:
 
 def create_app(database: Database, settings: Settings | None = None) -> ASGIApp:
     """Make the application for a database."""
-
-    @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        state = State(database, settings or Settings())
-        app.state.shared = state
-        made.answered = state.metrics.answered
-        state.intake.start()
-        warming = asyncio.create_task(state.warm_up())
-        maintaining = asyncio.create_task(state.maintain())
-        yield
-        maintaining.cancel()
-        await asyncio.gather(warming, maintaining, return_exceptions=True)
-        await state.stop()
-
-    made = make_app(ROUTES, lifespan)
-    return made
+    return make_app(ROUTES, lambda: State(database, settings or Settings()))

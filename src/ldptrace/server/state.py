@@ -22,8 +22,9 @@ from ldptrace.server.releases import Attempt, DueRelease, Listener, begin, runni
 from ldptrace.server.standing import ACTOR, tick
 from ldptrace.server.storage import Database, Session, StorageUnavailable, stored
 from ldptrace.server.tokens import Token, holder
+from ldptrace.web.app import Shared
 from ldptrace.web.intake import Intake
-from ldptrace.web.limits import Arriving, RateLimit, Settings
+from ldptrace.web.limits import Arriving, Settings
 from ldptrace.web.problems import Refused, ServerProblem, bad_request
 
 T = TypeVar("T")
@@ -36,32 +37,28 @@ TRIES = 3
 log = logging.getLogger("ldptrace.server")
 
 
-class State:
+class State(Shared):
     """The database, intake, limits and counters of one process."""
 
     def __init__(self, database: Database, settings: Settings) -> None:
-        self.database = database
-        self.settings = settings
-        self.clock = settings.clock
         self.metrics = Metrics()
-        self.rate = RateLimit(settings.rate, settings.burst)
-        self.arriving = Arriving()
+        super().__init__(
+            settings, Intake(Counter(database, settings.clock).count, self.metrics.counted), threads=4
+        )
+        self.beside = (self.warm_up, self.maintain)
+        self.database = database
+        self.clock = settings.clock
         # Uploads are few and large: together they may have the size of the largest one.
         self.uploading = Arriving(settings.max_upload)
-        self.intake = Intake(Counter(database, settings.clock).count, self.metrics.counted)
         self.ready = False
-        # The intake has a thread of its own, so that nothing here can make devices wait.
-        self._threads = ThreadPoolExecutor(4, thread_name_prefix="requests")
         # Reading an uploaded file may take minutes: one at a time, and beside everything else.
         self._uploads = ThreadPoolExecutor(1, thread_name_prefix="uploads")
         self._releases: set[asyncio.Task[None]] = set()
         self._tries: Multiset[DueRelease] = Multiset()
         self._listener = Listener()
 
-    @staticmethod
-    def of(request: Request) -> State:
-        state: State = request.app.state.shared
-        return state
+    def answered(self, route: str, status: int) -> None:
+        self.metrics.answered(route, status)
 
     @staticmethod
     def after(request: Request) -> str:
@@ -71,10 +68,6 @@ class State:
         if after and not is_name(after):
             raise bad_request("after is the name of a campaign")
         return after
-
-    async def call(self, work: Callable[[], T]) -> T:
-        """Run something that waits, for the database for example, in a thread."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     async def upload(self, work: Callable[[], T]) -> T:
         """Run the work on an uploaded file in a thread, after earlier uploads."""
@@ -160,10 +153,9 @@ class State:
                     self.start_release(name, attempt, count, number)
 
     async def stop(self) -> None:
-        await self.intake.stop()
         for task in list(self._releases):
             task.cancel()
         await asyncio.gather(*self._releases, return_exceptions=True)
-        self._threads.shutdown()
+        await super().stop()
         self._uploads.shutdown(cancel_futures=True)
         self.database.close_all()

@@ -1,23 +1,26 @@
-"""The ASGI application of the shuffler (section 9 of `protocol/v2.md`)."""
+"""The ASGI application of the shuffler (section 9 of `protocol/v2.md`), and the page on which people answer its plans.
+The shuffler serves that page: whoever serves a page controls its code and sees who opens it, and the curator must not.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 
-from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from ldptrace.protocol.limits import MAX_WINDOW
+from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import ADMISSION, SEALED_TYPE
-from ldptrace.shuffler import pages
-from ldptrace.shuffler.sender import Put, put
+from ldptrace.protocol.words import asked_words
+from ldptrace.shuffler.sender import Put, Sender, put
 from ldptrace.shuffler.served import NO_WINDOW, Served
-from ldptrace.shuffler.state import State
 from ldptrace.shuffler.store import Entry, Sealed, Store
 from ldptrace.web.answers import (
     HEADERS,
@@ -27,10 +30,14 @@ from ldptrace.web.answers import (
     problem_answer,
     read_body,
 )
-from ldptrace.web.app import Endpoint, healthz, make_app
+from ldptrace.web.app import Endpoint, Shared, healthz, make_app
+from ldptrace.web.assets import asset_answer
+from ldptrace.web.intake import Intake
 from ldptrace.web.limits import Settings
-from ldptrace.web.problems import BY_NUMBER, not_found
+from ldptrace.web.problems import BY_NUMBER, StorageUnavailable, not_found
 
+# Seconds between two looks for batches that are due.
+MAINTAIN = 1.0
 # Everything here is public, and pages of other origins send to it, without credentials.
 OPEN_HEADERS = HEADERS | {
     "access-control-allow-origin": "*",
@@ -41,6 +48,35 @@ PREFLIGHT = {
     "access-control-allow-headers": f"content-type, {ADMISSION.lower()}",
     "access-control-max-age": "86400",
 }
+log = logging.getLogger("ldptrace.shuffler")
+
+
+class State(Shared):
+    """The storage, intake, limits and sender of a shuffler that runs in the loop in which this is made."""
+
+    def __init__(self, store: Store, settings: Settings, send: Put = put) -> None:
+        super().__init__(settings, Intake(store.take), threads=2)
+        self.beside = (self.maintain,)
+        self.store = store
+        self.sender = Sender(store, send, asyncio.get_running_loop().time)
+        self._sending = ThreadPoolExecutor(1, thread_name_prefix="sending")
+
+    async def maintain(self) -> None:
+        """Close and send what is due, for as long as the shuffler runs."""
+        while True:
+            try:
+                await asyncio.get_running_loop().run_in_executor(self._sending, self.sender.step)
+            except StorageUnavailable as error:
+                log.error("batches could not be closed or sent: %s", error)
+            except Exception as error:  # Whatever it is: the next batches are closed and sent.
+                log.error("batches could not be closed or sent", exc_info=error)
+            await asyncio.sleep(MAINTAIN)
+
+    async def stop(self) -> None:
+        await super().stop()
+        # A batch that is being sent is sent again after the next start.
+        self._sending.shutdown(wait=False, cancel_futures=True)
+        self.store.close()
 
 
 async def preflight(request: Request) -> Response:
@@ -64,9 +100,7 @@ async def take(request: Request) -> Response:
 
 async def plan(request: Request) -> Response:
     """Return the plan, byte for byte as its id says."""
-    state, number = State.of(request), _plan_id(request)
-    entry = await state.call(lambda: state.store.plan(number))
-    return Response(entry.document, media_type=PLAN_TYPE)
+    return Response((await _entry(request)).document, media_type=PLAN_TYPE)
 
 
 async def plans(request: Request) -> Response:
@@ -91,6 +125,56 @@ def overview(entry: Entry) -> dict[str, object]:
     }
 
 
+async def contributor(request: Request) -> Response:
+    """Return the page of one plan, which stands in the address by its id."""
+    await _entry(request)
+    return asset_answer("contributor.html")
+
+
+async def asset(request: Request) -> Response:
+    return asset_answer(request.path_params["path"])
+
+
+async def about(request: Request) -> Response:
+    """Return what the page shows of a plan, in the form of a campaign on the curator's server."""
+    entry, state = await _entry(request), State.of(request)
+    plan = entry.plan
+    assert plan.shuffled is not None
+    over = plan.shuffled.until is not None and state.settings.clock() >= plan.shuffled.until
+    return JsonAnswer(
+        {
+            "name": plan.id,
+            "title": plan.id[:12] if plan.campaign is None else plan.campaign.name,
+            "state": "closed" if over else "open",
+            "rounds": 1,
+            "round": 1,
+            "plan": plan.id,
+            "until": plan.shuffled.until,
+            "organiser": "",
+            "contact": "",
+            # The curator's own page of the campaign has the notice.
+            "notice": entry.campaign.replace("/v1/campaigns/", "/c/"),
+            "admission": entry.admission,
+            "size": Served.of(plan).size,
+        }
+    )
+
+
+async def words(request: Request) -> Response:
+    """Return what the plan asks, in words for the person who is asked."""
+    return Response(_words((await _entry(request)).plan), media_type="application/json")
+
+
+@lru_cache(maxsize=16)
+def _words(plan: Plan) -> bytes:
+    return json.dumps({"questions": asked_words(plan, 0)}).encode()
+
+
+async def _entry(request: Request) -> Entry:
+    state, number = State.of(request), _plan_id(request)
+    return await state.call(lambda: state.store.plan(number))
+
+
 def _plan_id(request: Request) -> str:
     number: str = request.path_params["plan"]
     if not re.fullmatch("[0-9a-f]{64}", number):
@@ -105,10 +189,10 @@ ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
     ("OPTIONS", "/v2/plans/{plan}/reports", preflight),
     ("OPTIONS", "/v2/plans/{plan}", preflight),
     ("GET", "/v2/plans/{plan}", plan),
-    ("GET", "/v2/plans/{plan}/about", pages.about),
-    ("GET", "/v2/plans/{plan}/words", pages.words),
-    ("GET", "/c/{plan}", pages.page),
-    ("GET", "/assets/{path:path}", pages.asset),
+    ("GET", "/v2/plans/{plan}/about", about),
+    ("GET", "/v2/plans/{plan}/words", words),
+    ("GET", "/c/{plan}", contributor),
+    ("GET", "/assets/{path:path}", asset),
     ("GET", "/v2/plans", plans),
     ("GET", "/healthz", healthz),
 )
@@ -116,16 +200,4 @@ ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
 
 def create_app(store: Store, settings: Settings | None = None, send: Put = put) -> ASGIApp:
     """Make the application of a shuffler."""
-
-    @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        state = State(store, settings or Settings(), send)
-        app.state.shared = state
-        state.intake.start()
-        maintaining = asyncio.create_task(state.maintain())
-        yield
-        maintaining.cancel()
-        await asyncio.gather(maintaining, return_exceptions=True)
-        await state.stop()
-
-    return make_app(ROUTES, lifespan, OPEN_HEADERS)
+    return make_app(ROUTES, lambda: State(store, settings or Settings(), send), OPEN_HEADERS)

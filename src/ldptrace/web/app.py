@@ -1,9 +1,14 @@
-"""An application of routes: each with a rate limit, and with problem documents for everything that is refused."""
+"""An application of routes: each with a rate limit, and with problem documents for everything that is refused. What
+its requests share lives as long as the application runs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from typing import Any, Self, TypeVar
 
 from starlette.applications import Starlette
 from starlette.convertors import IntegerConvertor, register_url_convertor
@@ -15,9 +20,56 @@ from starlette.routing import Route
 from ldptrace.errors import LdptraceError
 from ldptrace.protocol.problems import PlanRefused
 from ldptrace.web.answers import HEADERS, Envelope, JsonAnswer, problem_answer
+from ldptrace.web.intake import Intake
+from ldptrace.web.limits import Arriving, RateLimit, Settings
 from ldptrace.web.problems import Refused, ServerProblem, StorageUnavailable
 
 Endpoint = Callable[[Request], Awaitable[Response]]
+T = TypeVar("T")
+
+
+class Shared:
+    """What all requests to a server share: its settings, limits, intake, and threads for what waits. `beside` is the
+    work that goes on beside the requests."""
+
+    beside: tuple[Callable[[], Awaitable[None]], ...] = ()
+
+    def __init__(self, settings: Settings, intake: Intake[Any, Any], threads: int) -> None:
+        self.settings = settings
+        self.rate = RateLimit(settings.rate, settings.burst)
+        self.arriving = Arriving()
+        # It has a thread of its own, so that nothing here can make devices wait.
+        self.intake = intake
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="requests")
+
+    @classmethod
+    def of(cls, request: Request) -> Self:
+        """Return what the requests to this server share."""
+        state: Self = request.app.state.shared
+        return state
+
+    async def call(self, work: Callable[[], T]) -> T:
+        """Run something that waits, for the database for example, in a thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+    def answered(self, route: str, status: int) -> None:
+        """Take note of an answer."""
+
+    async def stop(self) -> None:
+        """Store what was accepted, then end."""
+        await self.intake.stop()
+        self._threads.shutdown()
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Take submissions, and do the work beside the requests."""
+        self.intake.start()
+        tasks = [asyncio.ensure_future(work()) for work in self.beside]
+        yield
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self.stop()
 
 
 class Number(IntegerConvertor):
@@ -43,10 +95,18 @@ async def healthz(request: Request) -> Response:
 
 def make_app(
     routes: Sequence[tuple[str, str, Endpoint]],
-    lifespan: Callable[[Starlette], AbstractAsyncContextManager[None]],
+    begin: Callable[[], Shared],
     headers: Mapping[str, str] = HEADERS,
 ) -> Envelope:
-    """Make an application. `lifespan` sets `app.state.shared`, whose `rate` limits the requests of an address."""
+    """Make an application. `begin` makes what its requests share, once it runs."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        app.state.shared = begin()
+        made.answered = app.state.shared.answered
+        async with app.state.shared.running():
+            yield
+
     app = Starlette(
         routes=[
             Route(path, _limited(endpoint, path), methods=[method], name=endpoint.__name__)
@@ -59,7 +119,8 @@ def make_app(
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
-    return Envelope(app, headers)
+    made = Envelope(app, headers)
+    return made
 
 
 def _limited(endpoint: Endpoint, path: str) -> Endpoint:
