@@ -11,8 +11,9 @@ import numpy as np
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.standing import Standing
 from ldptrace.server.release_pages import Stored, batch_lines, list_page, readme, release_page, window_lines
-from ldptrace.server.tallies import Published
+from ldptrace.server.tallies import RoundCounts
 from release_kit import CAMPAIGN, card
 
 DAY = 86_400
@@ -146,7 +147,14 @@ def test_without_streets_and_without_a_comparison() -> None:
 
 def test_the_newest_window_comes_first_and_texts_are_escaped() -> None:
     campaign = replace(CAMPAIGN, name="weekly")
-    page = list_page(campaign, [Published(2, 7 * DAY, 14 * DAY, 1234), Published(1, 0, 3600, 10)])
+    weekly, hourly = (
+        CAMPAIGN.plan.changed(standing=Standing.of(every, epsilon=1, start=0)) for every in (7 * DAY, 3600)
+    )
+    second, first = (
+        RoundCounts(1, weekly, "closed", 1234, window=1),
+        RoundCounts(0, hourly, "closed", 10, window=0),
+    )
+    page = list_page(campaign, [second, first])
     assert "<h1>Trips &lt;in&gt; town</h1>" in page
     assert "Run by The town. Questions: trips@town.example" in page
     assert '<a href="/c/weekly/release/2">1970-01-08 to 1970-01-15</a></td><td class=n>1,234</td>' in page

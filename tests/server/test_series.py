@@ -18,7 +18,7 @@ from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.registry import find
-from ldptrace.server.series import Recollection, recalled, series
+from ldptrace.server.series import Recollection, series
 from ldptrace.server.storage import open_database
 from ldptrace.simulation import collect
 from ldptrace.web.problems import ServerProblem
@@ -95,13 +95,13 @@ def window(plan: Plan, number: int, rng: np.random.Generator, cell: int = 4) -> 
 
 
 def effective(found: Sequence[tuple[Plan, Tally]]) -> list[float]:
-    return [one.effective for one in recalled(found)]
+    return [one.effective for one in Recollection().windows(found)]
 
 
 def test_steady_windows_are_added_up_in_the_order_of_their_times(rng: np.random.Generator) -> None:
     plan = weekly("1")
     windows = [window(plan, number, rng) for number in (7, 5, 6)]
-    found = recalled(windows)
+    found = Recollection().windows(windows)
     assert [one.tally.window for one in found] == [5, 6, 7]
     assert [one.begin for one in found] == [5 * WEEK, 6 * WEEK, 7 * WEEK]
     # Weights are shares of devices with a trip, all nearly one.
@@ -113,7 +113,7 @@ def test_steady_windows_are_added_up_in_the_order_of_their_times(rng: np.random.
 
 def test_a_change_is_named_and_what_was_before_it_is_forgotten(rng: np.random.Generator) -> None:
     plan = weekly("2")
-    found = recalled([window(plan, 5, rng), window(plan, 6, rng), window(plan, 7, rng, cell=0)])
+    found = Recollection().windows([window(plan, 5, rng), window(plan, 6, rng), window(plan, 7, rng, cell=0)])
     assert found[1].changes == ()
     assert "visits" in {change.question for change in found[2].changes}
     assert {change.since for change in found[2].changes} == {7.0 * WEEK}
@@ -140,7 +140,7 @@ def test_what_was_recalled_is_gone_on_from(rng: np.random.Generator, monkeypatch
         added.clear()
         found = recollection.windows(changed)
         assert len(added) == len(again)
-        fresh = recalled(changed)
+        fresh = Recollection().windows(changed)
         assert [one.effective for one in found] == [one.effective for one in fresh]
         assert np.array_equal(found[-1].now["visits"].frequencies, fresh[-1].now["visits"].frequencies)
 

@@ -14,8 +14,8 @@ from ldptrace.server import campaigns, registry, releases, tokens
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.releases import SILENT
 from ldptrace.server.state import TRIES, State
-from ldptrace.server.storage import Database, open_database
-from ldptrace.server.views import release_state
+from ldptrace.server.storage import Database, open_database, stored
+from ldptrace.server.views import releases_of
 from ldptrace.web.limits import Settings
 from ldptrace.web.problems import Refused, ServerProblem
 from server_kit import SINGLE, drawn, opened
@@ -78,7 +78,7 @@ def test_a_release_whose_process_was_ended_is_told_as_failed(
         monkeypatch.setattr(sys, "executable", str(program))
         state.start_release("trips", attempt, 10)
         await asyncio.gather(*state._releases)
-        found = await state.read(lambda session: release_state(session, "trips"))
+        found = await state.read(lambda session: releases_of(session, "trips").get(stored(None)))
         assert found is not None
         assert (found["state"], found["error"]) == ("failed", "the process that made it was ended")
         await state.stop()

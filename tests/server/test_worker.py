@@ -9,7 +9,7 @@ import pytest
 from ldptrace.errors import InputError
 from ldptrace.server import campaigns, registry, releases, views
 from ldptrace.server.counting import Counter, Submission
-from ldptrace.server.storage import Database, open_database
+from ldptrace.server.storage import Database, open_database, stored
 from ldptrace.server.worker import main
 from server_kit import SINGLE, drawn, opened
 
@@ -46,6 +46,6 @@ def test_what_goes_wrong_is_told(
     monkeypatch.setattr(releases.Attempt, "make", fails)
     assert main("trips", attempt, 10, database.url) == 1
     with database.reading() as session:
-        found = views.release_state(session, "trips")
+        found = views.releases_of(session, "trips").get(stored(None))
     assert found is not None
     assert (found["state"], found["error"]) == ("failed", told)

@@ -239,10 +239,10 @@ def _windows(session: Session, campaign: Campaign, output: Path) -> int:
     if not found:
         raise InputError(f"campaign {campaign.name} has published no window yet")
     if output.suffix in TRIPS:
-        return _release(session, campaign.name, output, found[0].round - 1)
+        return _release(session, campaign.name, output, found[0].number)
     written = 0
     for one in found:
-        written += _release(session, campaign.name, output / f"{day(one.begin)}-{one.round}", one.round - 1)
+        written += _release(session, campaign.name, output / f"{day(one.begin)}-{one.number + 1}", one.number)
     return written
 
 

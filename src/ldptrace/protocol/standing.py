@@ -81,9 +81,13 @@ class Standing(Record):
         """Return how many windows a device answers at most."""
         return self.lifetime // epsilon
 
+    def begin(self, window: int) -> int:
+        """Return the Unix time at which this window begins for the curator."""
+        return self.start + window * self.every
+
     def end(self, window: int, phase: int) -> int:
         """Return the Unix time at which this window of a device ends."""
-        return self.start + window * self.every + phase
+        return self.begin(window) + phase
 
     def latest(self, now: float | None, phase: int) -> int:
         """Return the last window that has ended at the time `now`; -1 where none has, or for a broken clock."""
@@ -107,7 +111,7 @@ class Standing(Record):
 
     def counted(self, window: int) -> tuple[int, int]:
         """Return from when until when a curator counts reports of this window, by its own clock."""
-        begin = self.start + window * self.every
+        begin = self.begin(window)
         return begin - GRACE, begin + 2 * self.every + self.grace
 
     def document(self) -> dict[str, Any]:

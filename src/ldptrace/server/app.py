@@ -14,6 +14,7 @@ from ldptrace.server.interface import Call, Operation, operation
 from ldptrace.server.state import State
 from ldptrace.server.storage import Database
 from ldptrace.web.app import Endpoint, make_app
+from ldptrace.web.assets import asset
 from ldptrace.web.limits import Settings
 from ldptrace.web.problems import Refused, ServerProblem
 
@@ -73,7 +74,7 @@ PAGES: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/c/{name}/release/{round:number}/profile.html", pages.profile),
     ("GET", "/c/{name}/release/{round:number}/{file}", pages.released_file),
     ("GET", "/c/{name}/release/{file}", pages.released_file),
-    ("GET", "/assets/{path:path}", pages.asset),
+    ("GET", "/assets/{path:path}", asset),
 )
 ROUTES = (*((one.method, one.path, one.endpoint) for one in OPERATIONS), *PAGES)
 

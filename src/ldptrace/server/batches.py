@@ -187,13 +187,8 @@ def _close(session: Session, name: str) -> None:
 
 
 def _keep(session: Session, label: Label, digest: str, reports: int, answer: dict[str, Any]) -> None:
-    session.run(
-        "INSERT INTO batches (campaign, plan, time_window, digest, reports, answer) VALUES (?, ?, ?, ?, ?, ?)",
-        *label.key,
-        digest,
-        reports,
-        json.dumps(answer),
-    )
+    row = dict(zip(("campaign", "plan", "time_window"), label.key, strict=True))
+    session.insert("batches", **row, digest=digest, reports=reports, answer=json.dumps(answer))
 
 
 def _named(label: Label) -> str:

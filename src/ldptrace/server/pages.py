@@ -81,7 +81,7 @@ def _place(session: Session, request: Request) -> int | None:
         if campaign.state != "published":
             raise not_found(f"campaign {name} is not published")
         return None
-    if number not in {one.round for one in published(session, name)}:
+    if number - 1 not in {one.number for one in published(session, name)}:
         raise not_found(f"campaign {name} has no release {number}")
     return int(number) - 1
 
@@ -105,7 +105,3 @@ def policy(page: bytes) -> str:
 
 async def home(request: Request) -> Response:
     return RedirectResponse("/operate", status_code=307)
-
-
-async def asset(request: Request) -> Response:
-    return asset_answer(request.path_params["path"])

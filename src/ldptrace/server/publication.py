@@ -33,7 +33,7 @@ from ldptrace.roads import RoadNetwork
 from ldptrace.server import fence, series, travellers
 from ldptrace.server.registry import Campaign
 from ldptrace.server.release_pages import DRAWN, FIT, SUMS, Files, Stored, readme, release_page
-from ldptrace.server.series import Recalled, recalled
+from ldptrace.server.series import Recalled, Recollection
 from ldptrace.server.tallies import estimates_of
 
 # Told how far a release is: a stage and a percentage.
@@ -69,7 +69,7 @@ def write_release(
     plan, network = tallies[-1][0], material.network
     tell("estimate", 5)
     batches = _batches(plan, tallies, material.batches)
-    windows = [] if plan.standing is None else recalled(tallies)
+    windows = [] if plan.standing is None else Recollection().windows(tallies)
     if windows:
         tallies = tallies[-1:]
         _text(out / series.FILE, json.dumps(series.over_time(windows)))

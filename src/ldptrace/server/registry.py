@@ -64,22 +64,19 @@ def is_name(text: str) -> bool:
 
 def find(session: Session, name: str, *, lock: bool = False) -> Campaign:
     """Find the campaign with this name. With `lock`, its row does not change until the transaction ends."""
-    if not is_name(name):
-        raise no_such(name)
-    if lock:
+    if lock and is_name(name):
         session.row(f"SELECT 1 FROM campaigns WHERE name = ?{session.for_update}", name)
-    found = session.row(f"{_SELECT} WHERE campaigns.name = ?", name)
-    if found is None:
-        raise no_such(name)
-    return _campaign(found)
+    return _found(session, name, "")
 
 
 def find_public(session: Session, name: str) -> Campaign:
     """Find the campaign with this name for the public. A draft gives the same answer as an unknown name, in the same
     time."""
-    if not is_name(name):
-        raise no_such(name)
-    found = session.row(f"{_SELECT} WHERE campaigns.name = ? AND state <> 'draft'", name)
+    return _found(session, name, " AND state <> 'draft'")
+
+
+def _found(session: Session, name: str, condition: str) -> Campaign:
+    found = session.row(f"{_SELECT} WHERE campaigns.name = ?{condition}", name) if is_name(name) else None
     if found is None:
         raise no_such(name)
     return _campaign(found)

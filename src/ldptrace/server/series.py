@@ -58,24 +58,14 @@ class Recalled:
         return begin_of(self.plan, self.tally)
 
 
-def recalled(tallies: Sequence[tuple[Plan, Tally]]) -> list[Recalled]:
-    """Return the windows of a campaign in order, each with the memory at its end."""
-    return Recollection().windows(tallies)
-
-
-def recalled_so_far(campaign: Campaign, tallies: Sequence[tuple[Plan, Tally]]) -> list[Recalled]:
-    """Do the same as `recalled`, with a cache for pages that ask often."""
-    return _recollection(campaign.plan.campaign).windows(tallies)
-
-
 @lru_cache(maxsize=16)
-def _recollection(campaign: CampaignName | None) -> Recollection:
+def recollection(campaign: CampaignName | None) -> Recollection:
     """Return the cached windows of a campaign, which is identified by its nonce."""
     return Recollection()
 
 
 class Recollection:
-    """A cache of windows, so that unchanged windows are not computed again."""
+    """A cache of windows, so that unchanged windows are not computed again for pages that ask often."""
 
     def __init__(self) -> None:
         self._found: list[Recalled] = []
@@ -84,7 +74,7 @@ class Recollection:
         self._lock = threading.Lock()
 
     def windows(self, tallies: Sequence[tuple[Plan, Tally]]) -> list[Recalled]:
-        """Return the windows, as `recalled` does."""
+        """Return the windows of a campaign in order, each with the memory at its end."""
         ordered = sorted(tallies, key=lambda one: begin_of(*one))
         with self._lock:
             known = self._same(ordered)
@@ -122,7 +112,7 @@ def begin_of(plan: Plan, tally: Tally) -> int:
     """Return when a window begins, as Unix time."""
     assert plan.standing is not None
     assert tally.window is not None
-    return plan.standing.start + tally.window * plan.standing.every
+    return plan.standing.begin(tally.window)
 
 
 def without_trip(estimates: Estimates) -> Share:
@@ -134,7 +124,8 @@ def series(session: Session, campaign: Campaign) -> dict[str, Any]:
     """Return the estimates over time for operators, from windows with enough reports."""
     if campaign.plan.standing is None:
         raise wrong_state(f"campaign {campaign.name} is not standing: it has no windows")
-    return {"name": campaign.name} | over_time(recalled_so_far(campaign, tallies_of(session, campaign)))
+    windows = recollection(campaign.plan.campaign).windows(tallies_of(session, campaign))
+    return {"name": campaign.name} | over_time(windows)
 
 
 def over_time(windows: Sequence[Recalled]) -> dict[str, Any]:

@@ -27,9 +27,12 @@ class RoundCounts:
     def begin(self) -> int:
         """The Unix time at which a window begins, or the number of a round."""
         standing = self.plan.standing
-        if standing is None or self.window is None:
-            return self.number
-        return standing.start + self.window * standing.every
+        return self.number if standing is None or self.window is None else standing.begin(self.window)
+
+    @property
+    def end(self) -> int:
+        """The Unix time at which a window ends, or the number of the next round."""
+        return self.begin + (1 if self.plan.standing is None else self.plan.standing.every)
 
 
 def counts_of(session: Session, name: str) -> list[RoundCounts]:
@@ -42,17 +45,7 @@ def counts_of(session: Session, name: str) -> list[RoundCounts]:
     return [RoundCounts(number, plans[plan], *rest) for number, plan, *rest in found]
 
 
-@dataclass(frozen=True)
-class Published:
-    """The release of one window: the number of its round from 1, the time of the window, and its reports."""
-
-    round: int
-    begin: int
-    end: int
-    reports: int
-
-
-def published(session: Session, name: str) -> list[Published]:
+def published(session: Session, name: str) -> list[RoundCounts]:
     """Return the released windows of a campaign, newest first."""
     done = {
         number
@@ -60,12 +53,8 @@ def published(session: Session, name: str) -> list[Published]:
             "SELECT number FROM releases WHERE campaign = ? AND number >= 0 AND state = 'done'", name
         )
     }
-    found = [
-        Published(entry.number + 1, entry.begin, entry.begin + entry.plan.standing.every, entry.reports)
-        for entry in counts_of(session, name)
-        if entry.number in done and entry.plan.standing is not None
-    ]
-    return sorted(found, key=lambda one: (one.begin, one.round), reverse=True)
+    found = [entry for entry in counts_of(session, name) if entry.number in done]
+    return sorted(found, key=lambda one: (one.begin, one.number), reverse=True)
 
 
 def rejections_of(session: Session, name: str) -> dict[str, int]:

@@ -163,7 +163,7 @@ def overview(session: Session, campaign: Campaign) -> Overview:
     # Statistics take a second to load, which a server that only counts need not spend.
     from ldptrace.curator.planning import standard_errors
 
-    rounds = counts_of(session, campaign.name)
+    rounds, releases = counts_of(session, campaign.name), releases_of(session, campaign.name)
     reports = sum(entry.reports for entry in rounds)
     newest = rounds[-1].reports if rounds else 0
     expected = campaign.terms.users or max(newest, campaign.terms.min_reports)
@@ -194,8 +194,8 @@ def overview(session: Session, campaign: Campaign) -> Overview:
             {"reports": count, "standard_errors": standard_errors(campaign.plan, count)}
             for count in sorted({max(1, round(expected * part)) for part in OUTLOOK} | {max(1, newest)})
         ],
-        "release": release_state(session, campaign.name),
-        "releases": releases_of(session, campaign.name),
+        "release": releases.pop(stored(None), None),
+        "releases": [{"round": number + 1, **one} for number, one in releases.items()],
         "files": files_of(session, campaign.name),
     }
 
@@ -207,9 +207,9 @@ def estimated(session: Session, campaign: Campaign) -> Estimated:
         estimates = estimates_of(tallies)
     else:
         # Models take a second to load, which a server that only counts need not spend.
-        from ldptrace.server.series import recalled_so_far
+        from ldptrace.server.series import recollection
 
-        estimates = recalled_so_far(campaign, tallies)[-1].now
+        estimates = recollection(campaign.plan.campaign).windows(tallies)[-1].now
     return {
         "name": campaign.name,
         "grid": {
@@ -228,25 +228,15 @@ def estimated(session: Session, campaign: Campaign) -> Estimated:
     }
 
 
-def release_state(session: Session, name: str) -> Progress | None:
-    """Return the progress of the release."""
-    found = session.row(
-        "SELECT state, stage, done, error FROM releases WHERE campaign = ? AND number = ?", name, stored(None)
-    )
-    return None if found is None else _progress(*found)
-
-
-def releases_of(session: Session, name: str) -> list[Progress]:
-    """Return the releases of windows, oldest first."""
+def releases_of(session: Session, name: str) -> dict[int, Progress]:
+    """Return the progress of releases by the stored number of their round, oldest first."""
     found = session.rows(
-        "SELECT number, state, stage, done, error FROM releases WHERE campaign = ? AND number >= 0 ORDER BY number",
-        name,
+        "SELECT number, state, stage, done, error FROM releases WHERE campaign = ? ORDER BY number", name
     )
-    return [{"round": number + 1, **_progress(*rest)} for number, *rest in found]
-
-
-def _progress(state: str, stage: str, percent: int, error: str) -> Progress:
-    return {"state": state, "stage": stage, "percent": percent, "error": error}
+    return {
+        number: {"state": state, "stage": stage, "percent": percent, "error": error}
+        for number, state, stage, percent, error in found
+    }
 
 
 def files_of(session: Session, name: str, number: int | None = None) -> list[File]:

@@ -40,7 +40,7 @@ class CountedPlan:
     def is_counted(self, window: int, now: float) -> bool:
         """Whether reports of this window are counted now."""
         first, last = self.standing.counted(window)
-        begun = self.ends is None or self.standing.start + window * self.standing.every < self.ends
+        begun = self.ends is None or self.standing.begin(window) < self.ends
         return begun and first <= now < last
 
     def batch_taken(self, window: int | None) -> tuple[int, int]:
@@ -53,8 +53,7 @@ class CountedPlan:
             return (0, 0) if window is not None or until is None else (until, until + LATE)
         if window is None or not 0 <= window <= MAX_WINDOW:
             return 0, 0
-        begin = self.standing.start + window * self.standing.every
-        if self.ends is not None and begin >= self.ends:
+        if self.ends is not None and self.standing.begin(window) >= self.ends:
             return 0, 0
         closed = self.standing.counted(window)[1]
         return closed, closed + self.standing.every

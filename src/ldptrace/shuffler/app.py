@@ -31,7 +31,7 @@ from ldptrace.web.answers import (
     read_body,
 )
 from ldptrace.web.app import Endpoint, Shared, healthz, make_app
-from ldptrace.web.assets import asset_answer
+from ldptrace.web.assets import asset, asset_answer
 from ldptrace.web.intake import Intake
 from ldptrace.web.limits import Settings
 from ldptrace.web.problems import BY_NUMBER, StorageUnavailable, not_found
@@ -129,10 +129,6 @@ async def contributor(request: Request) -> Response:
     """Return the page of one plan, which stands in the address by its id."""
     await _entry(request)
     return asset_answer("contributor.html")
-
-
-async def asset(request: Request) -> Response:
-    return asset_answer(request.path_params["path"])
 
 
 async def about(request: Request) -> Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from starlette.requests import Request
 from starlette.responses import Response
 
 from ldptrace.web.problems import Refused, ServerProblem
@@ -23,6 +24,11 @@ def assets() -> dict[str, bytes]:
     files |= {f"client/{path.relative_to(client)}": path for path in (client / "src").glob("*.js")}
     files["client/index.js"] = client / "index.js"
     return {name: path.read_bytes() for name, path in files.items()}
+
+
+async def asset(request: Request) -> Response:
+    """Return the file that a request names."""
+    return asset_answer(request.path_params["path"])
 
 
 def asset_answer(name: str) -> Response:
