@@ -130,8 +130,8 @@ def test_a_file_in_which_no_trip_was_found_is_named() -> None:
 @pytest.mark.usefixtures("folder")
 def test_both_commands_make_the_same_of_a_file(name: str) -> None:
     Path(name).write_text(ODD_FILES[name])
-    ours, theirs = own_trips(Path(name), Reading()), read_trips([name])
-    assert repr((ours.recordings, ours.crs)) == repr((list(theirs.recordings), theirs.crs))
+    # NaN is not equal to itself.
+    assert repr(own_trips(Path(name), Reading())) == repr(read_trips([name]))
     given = ["--plan", "plan.json", "--ledger", "theirs.json", "--trajectory", name, "-o", "theirs"]
     assert device(["report", *given]) == 0
     assert len(Path("theirs").read_bytes()) == report_bytes(PLAN.rounds[0])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -87,98 +88,83 @@ def _print(found: Audit, console: Console) -> None:
     from ldptrace.audit.poisoning import reach
     from ldptrace.protocol.round import SHARES
 
-    def show(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+    def show(title: str, columns: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> None:
         table = Table(*columns, title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
         for row in rows:
-            table.add_row(*row)
-        if rows:
+            table.add_row(*map(str, row))
+        if table.row_count:
             console.print(table, "")
 
+    def claims(
+        title: str,
+        columns: tuple[str, ...],
+        findings: Iterable[Any],
+        row: Callable[[Any], tuple[object, ...]],
+    ) -> None:
+        rows = ((*row(f), "[green]stands[/]" if f.stands else "[red]FALLS[/]") for f in findings)
+        show(title, (*columns, "claim"), rows)
+
     console.print(f"Audit of plan {found.plan.id[:12]}, method {found.plan.method}, client {found.device}\n")
-    show(
+    claims(
         "Exact: every input and output of the device code, on small domains with the plan's integers",
-        ("round", "question", "randomizer", "cases", "true epsilon", "claim"),
-        [
-            (
-                str(f.round + 1),
-                f.question,
-                f.kind if f.formulas_hold else f"{f.kind}, not as its formulas say",
-                f"{f.inputs} x {f.outputs}",
-                f"{f.epsilon:.14f}",
-                _mark(f.stands),
-            )
-            for f in found.exact
-        ],
+        ("round", "question", "randomizer", "cases", "true epsilon"),
+        found.exact,
+        lambda f: (
+            f.round + 1,
+            f.question,
+            f.kind if f.formulas_hold else f"{f.kind}, not as its formulas say",
+            f"{f.inputs} x {f.outputs}",
+            f"{f.epsilon:.14f}",
+        ),
     )
     for epsilon, ratio in sorted({(f.epsilon, str(f.ratio)) for f in found.exact if f.ratio is not None}):
         console.print(f"{epsilon:.14f} = ln({ratio})")
     console.print("")
-    show(
+    claims(
         "Marginals: how often each single item is named, at full size; the oddest one",
-        ("round", "question", "items", "draws", "item", "observed", "expected", "claim"),
-        [
-            (
-                str(f.round + 1),
-                f.question,
-                str(f.items),
-                str(f.draws),
-                f"{f.item}, {'held' if f.held else 'not held'}",
-                f"{f.observed:.4f}",
-                f"{f.expected:.4f}",
-                _mark(f.stands),
-            )
-            for f in found.marginals
-        ],
+        ("round", "question", "items", "draws", "item", "observed", "expected"),
+        found.marginals,
+        lambda f: (
+            *(f.round + 1, f.question, f.items, f.draws, f"{f.item}, {'held' if f.held else 'not held'}"),
+            *(f"{f.observed:.4f}", f"{f.expected:.4f}"),
+        ),
     )
-    show(
+    claims(
         "Structure: messages for trajectories as different as the map allows, with equal luck",
-        ("round", "property", "found", "claim"),
-        [(str(f.round + 1), f.checked, f.detail, _mark(f.stands)) for f in found.structure],
+        ("round", "property", "found"),
+        found.structure,
+        lambda f: (f.round + 1, f.checked, f.detail),
     )
-    show(
+    claims(
         "Shuffler: the central epsilon, if shuffler and curator do not work together",
-        ("of", "delta", "at most", "stated", "claim"),
-        [
-            (f.checked, f"{f.delta:g}", f"{f.epsilon:.4g}", f"{f.claimed:g}", _mark(f.stands))
-            for f in found.central
-        ],
+        ("of", "delta", "at most", "stated"),
+        found.central,
+        lambda f: (f.checked, f"{f.delta:g}", f"{f.epsilon:.4g}", f"{f.claimed:g}"),
     )
-    show(
+    claims(
         "Source: what each report follows from",
-        ("reports of", "reports", "bytes", "found", "claim"),
-        [(f.target, str(f.reports), str(f.bytes), f.detail, _mark(f.stands)) for f in found.source],
+        ("reports of", "reports", "bytes", "found"),
+        found.source,
+        lambda f: (f.target, f.reports, f.bytes, f.detail),
     )
-    show(
+    claims(
         "Ledger: what the client remembers",
-        ("checked", "steps", "found", "claim"),
-        [(f.checked, str(f.steps), f.detail, _mark(f.stands)) for f in found.ledger],
+        ("checked", "steps", "found"),
+        found.ledger,
+        lambda f: (f.checked, f.steps, f.detail),
     )
+    asks = (ask for round_ in found.plan.rounds for ask in round_.asks)
     show(
         "Liars: how many users a forged report adds to the estimate of an item; a false trip adds 1",
         ("question", "share of users", "one forged report adds", "to so many items"),
-        [
-            (ask.question.name, f"{ask.share / SHARES:.0%}", f"{lie.up:.1f}", str(lie.items))
-            for ask, lie in (
-                (ask, reach(ask.randomizer)) for round_ in found.plan.rounds for ask in round_.asks
-            )
-        ],
+        (
+            (ask.question.name, f"{ask.share / SHARES:.0%}", f"{lie.up:.1f}", lie.items)
+            for ask, lie in ((ask, reach(ask.randomizer)) for ask in asks)
+        ),
     )
-    show(
+    claims(
         "Black box: how much epsilon an attacker can prove from the messages alone",
-        ("round", "asked", "attacked", "at least", "claimed", "claim"),
-        [
-            (
-                str(a.round + 1),
-                a.target,
-                a.looked_at,
-                f"{a.epsilon_at_least:.3f}",
-                f"{a.claimed:.3f}",
-                _mark(a.stands),
-            )
-            for a in found.attacks
-        ],
+        ("round", "asked", "attacked", "at least", "claimed"),
+        found.attacks,
+        lambda f: (f.round + 1, f.target, f.looked_at, f"{f.epsilon_at_least:.3f}", f"{f.claimed:.3f}"),
     )
-
-
-def _mark(stands: bool) -> str:
-    return "[green]stands[/]" if stands else "[red]FALLS[/]"

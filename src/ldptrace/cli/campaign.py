@@ -18,6 +18,9 @@ from ldptrace.cli.serve import DatabaseOption, DataOption, database_of
 from ldptrace.curator.facts import Facts
 from ldptrace.curator.hiding import refused_by_default
 from ldptrace.errors import InputError
+from ldptrace.options import decoded
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.units import date_words, duration_words
 from ldptrace.server.terms import Terms
 
 if TYPE_CHECKING:
@@ -43,8 +46,6 @@ def create(
     database: DatabaseOption = None,
 ) -> None:
     """Create a campaign as a draft. Devices can answer after you run `ldptrace campaign open`."""
-    from ldptrace.options import decoded
-    from ldptrace.protocol.plan import Plan
     from ldptrace.server import campaigns, releases
 
     if plan is not None:
@@ -164,8 +165,6 @@ def show(
 
 def _facts(shown: Overview) -> None:
     """Print the facts about a campaign and its state, line by line."""
-    from ldptrace.protocol.units import date_words, duration_words
-
     standing = shown["standing"]
     rounds = f"{shown['round']} windows" if standing else f"round {shown['round']} of {shown['rounds']}"
     lines = [("state", f"{shown['state']}, {rounds}")]
@@ -218,8 +217,6 @@ def _batches(shown: Overview) -> list[tuple[str, str]]:
 
 def _windows(shown: Overview) -> list[str]:
     """Return the newest windows of a standing campaign: start, number of reports, and state of the release."""
-    from ldptrace.protocol.units import date_words
-
     released = {one["round"]: one["state"] for one in shown["releases"]}
     several = len({one["plan"] for one in shown["round_reports"]}) > 1
 
@@ -290,7 +287,6 @@ def change(
     database: DatabaseOption = None,
 ) -> None:
     """Continue a standing campaign with a new plan. After this change, the old plan begins no new time window."""
-    from ldptrace.protocol.plan import Plan
     from ldptrace.server import standing
 
     new = Plan.from_json(plan.read_bytes())

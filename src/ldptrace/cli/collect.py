@@ -22,16 +22,20 @@ from ldptrace.cli.common import (
     write_text,
 )
 from ldptrace.cli.options import with_options
-from ldptrace.cli.own import OwnTrips, default_ledger, own_trips
+from ldptrace.cli.own import default_ledger, own_trips
+from ldptrace.core.atomic import atomic_path
 from ldptrace.core.reading import Reading
 from ldptrace.core.running import Running
+from ldptrace.core.words import count
+from ldptrace.device.files import Trips
 from ldptrace.errors import InputError
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.problems import PlanRefused, Problem
 from ldptrace.protocol.units import moment
 
 if TYPE_CHECKING:
     from ldptrace.curator.estimates import Estimates
     from ldptrace.curator.tally import Tally
-from ldptrace.protocol.plan import Plan
 
 PlanOption = Annotated[Path, typer.Option(help="File of the plan of the collection.")]
 RoundOption = Annotated[
@@ -131,16 +135,8 @@ def report(
     The report to a shuffled plan is written sealed: only the curator can read it, and it goes to the shuffler that the
     plan names.
     """
-    from ldptrace.core.atomic import atomic_path
     from ldptrace.device import Ledger, Reporter
-    from ldptrace.device.explanation import (
-        explain_asking,
-        explain_ledger,
-        explain_report,
-        explain_spent,
-        plan_words,
-    )
-    from ldptrace.protocol.problems import PlanRefused, Problem
+    from ldptrace.device.explanation import explain_ledger, explain_report, explain_spent, plan_words
 
     if not (explain or sent or output is not None):
         raise InputError("say what to do: -o FILE writes the report, --explain shows what it would be")
@@ -150,7 +146,7 @@ def report(
         raise InputError("--now is for trials, which must not change the usual ledger: give --ledger FILE")
     check_outputs([output], [plan, *([trajectory] if trajectory else [])])
     clock = system_clock() if now is None else moment("--now", now)
-    own = OwnTrips([], reading.crs) if trajectory is None else own_trips(trajectory, reading)
+    own = Trips((), reading.crs) if trajectory is None else own_trips(trajectory, reading)
     trips = own.recordings
     allowed = {"local_limit": local_limit, "most_local": most_local}
     book = Ledger(ledger or default_ledger(), limit, shuffled=shuffled, **allowed)
@@ -162,8 +158,7 @@ def report(
             note(own.reason)
     words = []
     if explain:
-        words = [*explain_ledger(book, reporter.plan, clock), *explain_asking(reporter.plan, number)]
-        words += [] if trajectory is None else reporter.check(trips, number, clock)
+        words = reporter.explain(None if trajectory is None else trips, number, clock)
         if trips and any(ask.question.about_time for ask in reporter.plan.rounds[number].asks):
             words.append(f"Hours are those of {own.timezone or 'the clock of this device'}.")
     done = ""
@@ -193,8 +188,6 @@ def report(
 def _refuse_nothing(codes: Mapping[int, int]) -> None:
     """Raise an error if not one of the reports answers the plan. Reports that were counted before, or that belong to
     another window, are no sign of a mistake."""
-    from ldptrace.core.words import count
-    from ldptrace.protocol.problems import Problem
 
     fine = {0, Problem.DUPLICATE.number, Problem.WRONG_WINDOW.number}
     if not codes or any(codes[code] for code in fine & set(codes)):
@@ -233,10 +226,7 @@ def tally(
 
     With --engine spark, REPORTS are files, folders or patterns that Spark can read.
     """
-    from ldptrace.core.atomic import atomic_path
-    from ldptrace.core.words import count
     from ldptrace.curator.tally import findings
-    from ldptrace.protocol.problems import Problem
 
     chosen = read_plan(plan)
     number = len(chosen.rounds) - 1 if round_number is None else round_number - 1
@@ -319,7 +309,6 @@ def estimate(
     from rich.table import Table
 
     from ldptrace.core.times import OWN_CLOCKS
-    from ldptrace.core.words import count
     from ldptrace.curator.trips import trips_per_person
     from ldptrace.protocol.words import item_words
 
@@ -380,6 +369,4 @@ def estimates_of(plan: Plan, paths: list[Path], at: list[str] | None, remember: 
 
 def read_plan(path: Path) -> Plan:
     """Read the plan in a file."""
-    from ldptrace.protocol.plan import Plan
-
     return Plan.from_json(read_document(path))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
 import typer
 
+from ldptrace.core.atomic import STDOUT, atomic_path, check_output
 from ldptrace.core.stages import Stages
 from ldptrace.errors import FormatError, InputError
 
@@ -81,8 +82,6 @@ def check_outputs(
     outputs: Iterable[Path | None], inputs: Iterable[Path] = (), *, force: bool | None = None
 ) -> None:
     """Raise an error before the work begins if an output cannot be written or would replace an input."""
-    from ldptrace.core.atomic import STDOUT, check_output
-
     given = [path for path in outputs if path is not None]
     if [str(path) for path in given].count(STDOUT) > 1:
         raise InputError("only one output can go to standard output")
@@ -106,8 +105,6 @@ def read_as(path: Path, reader: Callable[[bytes], Document]) -> Document:
 
 def write_text(text: str, output: Path | None, *, end: str = "\n") -> None:
     """Write a document to a file, or to standard output if no file is given."""
-    from ldptrace.core.atomic import atomic_path
-
     with atomic_path(output or "-") as temporary:
         temporary.write_text(text + end, encoding="utf-8")
 
@@ -144,17 +141,13 @@ def note(message: str) -> None:
     sys.stderr.flush()
 
 
-class _Notes(logging.Handler):
-    """Prints log messages of the library as notes."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        note(record.getMessage())
-
-
 @contextmanager
 def said_as_notes() -> Iterator[None]:
     """Print the log messages of long computations as notes."""
-    handler, loggers = _Notes(), [logging.getLogger(f"ldptrace.{room}") for room in ("core", "models")]
+    handler, loggers = (
+        logging.StreamHandler(),
+        [logging.getLogger(f"ldptrace.{room}") for room in ("core", "models")],
+    )
     for logger in loggers:
         logger.setLevel(logging.INFO)
         logger.addHandler(handler)

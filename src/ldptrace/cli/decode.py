@@ -10,7 +10,10 @@ from typing import Any
 import typer
 
 from ldptrace.cli.common import read_document
+from ldptrace.core.words import count
 from ldptrace.errors import FormatError
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.problems import ReportRejected
 
 # Reports of a batch that are printed one by one.
 SHOWN = 5
@@ -27,7 +30,6 @@ def decode(
     ),
 ) -> None:
     """Print a plan, a report or another file of the protocol in plain words."""
-    from ldptrace.protocol.plan import Plan
 
     known = None if plan is None else Plan.from_json(read_document(plan))
     with sys.stdin.buffer if str(file) == "-" else open(file, "rb") as source:
@@ -35,7 +37,7 @@ def decode(
     typer.echo("\n".join(describe(data, known)))
 
 
-def describe(data: bytes, plan: Any = None) -> list[str]:
+def describe(data: bytes, plan: Plan | None = None) -> list[str]:
     """Describe a file in sentences. Reports begin with their version, and JSON documents with a brace."""
     if not data:
         raise FormatError("the file is empty")
@@ -62,16 +64,14 @@ def describe(data: bytes, plan: Any = None) -> list[str]:
 
 
 def _plan(data: bytes) -> list[str]:
-    from ldptrace.protocol.plan import Plan
     from ldptrace.protocol.words import explain
 
     plan = Plan.from_json(data)
     return [f"A plan of protocol version 1, id {plan.id}.", *explain(plan)]
 
 
-def _reports(data: bytes, plan: Any) -> list[str]:
+def _reports(data: bytes, plan: Plan | None) -> list[str]:
     from ldptrace.device.explanation import explain_report
-    from ldptrace.protocol.problems import ReportRejected
     from ldptrace.protocol.reports import Report, read_report, report_bytes
 
     if data[0] >= ord(" "):
@@ -89,9 +89,9 @@ def _reports(data: bytes, plan: Any) -> list[str]:
             "With --plan the answers can be read.",
         ]
     size = report_bytes(plan.rounds[first.round])
-    count = -(-len(data) // size)
-    lines = [f"{count:,} report{'s' if count > 1 else ''} of {size} bytes, round {first.round + 1}."]
-    for number in range(min(count, SHOWN)):
+    reports = -(-len(data) // size)
+    lines = [f"{count(reports, 'report')} of {size} bytes, round {first.round + 1}."]
+    for number in range(min(reports, SHOWN)):
         report = data[number * size : (number + 1) * size]
         try:
             read_report(report, plan, first.round)
@@ -101,8 +101,7 @@ def _reports(data: bytes, plan: Any) -> list[str]:
     return lines
 
 
-def _tally(data: bytes, plan: Any) -> list[str]:
-    from ldptrace.core.words import count
+def _tally(data: bytes, plan: Plan | None) -> list[str]:
     from ldptrace.curator import Tally
 
     tally = Tally.from_json(data)
@@ -118,7 +117,6 @@ def _tally(data: bytes, plan: Any) -> list[str]:
 
 
 def _ledger(document: dict[str, Any]) -> list[str]:
-    from ldptrace.core.words import count
 
     answers = count(len(document["entries"]), "answer")
     lines = [f"A ledger with the limit epsilon {document['limit']} and {answers}."]
@@ -137,7 +135,6 @@ def _ledger(document: dict[str, Any]) -> list[str]:
 
 
 def _estimates(document: dict[str, Any]) -> list[str]:
-    from ldptrace.core.words import count
     from ldptrace.curator import Estimates
 
     estimates = Estimates.from_json(json.dumps(document))

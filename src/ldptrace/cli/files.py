@@ -23,6 +23,7 @@ from ldptrace.cli.common import (
 from ldptrace.cli.options import with_options
 from ldptrace.cli.reading import read_input, with_reading
 from ldptrace.core.reading import Reading
+from ldptrace.core.words import count
 
 if TYPE_CHECKING:
     from ldptrace.io.account import Account
@@ -71,7 +72,6 @@ def convert(
 ) -> None:
     """Convert a file of trips to another format, or for a traffic simulator (--to sumo-trips, sumo-routes, matsim)."""
     from ldptrace.core.times import zone_words
-    from ldptrace.core.words import count
     from ldptrace.io import write
     from ldptrace.io.files import project
     from ldptrace.io.formats import for_writing
@@ -102,7 +102,6 @@ def convert(
 def describe(account: Account, summary: Summary) -> str:
     """Return the account and the summary of a file as text."""
     from ldptrace.core.times import UNNAMED
-    from ldptrace.core.words import count
 
     unit = summary.distance_unit
     hint = "; say --crs EPSG:4326 if x and y are degrees" if summary.fits_degrees else ""

@@ -13,6 +13,7 @@ import typer
 from ldptrace.cli.common import Progress, note
 from ldptrace.cli.options import with_options
 from ldptrace.cli.serve import DatabaseOption, DataOption, database_of
+from ldptrace.core.atomic import atomic_path, make_folder, together
 from ldptrace.errors import InputError, LdptraceError
 from ldptrace.server.terms import Publishing
 
@@ -194,7 +195,6 @@ def export(
     standing campaign, the command writes one folder for each published time window, named by the first day of the
     window.
     """
-    from ldptrace.core.atomic import together
     from ldptrace.server import registry
 
     with together(), database_of(data, database).reading() as session:
@@ -214,7 +214,6 @@ def export(
 
 def _release(session: Session, name: str, output: Path, number: int | None = None) -> int:
     """Write the files of one release, or its trips in one format. Returns the number of files."""
-    from ldptrace.core.atomic import atomic_path, make_folder
     from ldptrace.server import releases, views
 
     wanted = {output: f"synthetic{output.suffix}"}
@@ -248,7 +247,6 @@ def _windows(session: Session, campaign: Campaign, output: Path) -> int:
 
 def _tallies(session: Session, campaign: Campaign, output: Path) -> int:
     """Write the plans of the rounds that were opened, and the tallies with enough reports."""
-    from ldptrace.core.atomic import atomic_path, make_folder
     from ldptrace.server import tallies
 
     texts = {

@@ -6,18 +6,18 @@ import math
 import os
 import sys
 import tempfile
-from dataclasses import asdict, dataclass, replace
+from contextlib import suppress
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ldptrace.core.reading import Reading
-from ldptrace.core.times import to_local
-from ldptrace.device.files import own_clock
+from ldptrace.device.files import Trips, own_clock, trips_of
+from ldptrace.device.track import Recording
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
     from ldptrace.core.trajectories import Trajectories
-    from ldptrace.device import Recording
 
 
 def default_ledger() -> Path:
@@ -26,18 +26,7 @@ def default_ledger() -> Path:
     return Path(home) / "ldptrace" / "ledger.json"
 
 
-@dataclass(frozen=True)
-class OwnTrips:
-    """The person's trips, their coordinate system, the time zone of their hours (None: that of the device's clock), and
-    why there are none, if the file cannot be read."""
-
-    recordings: list[Recording]
-    crs: str | None
-    timezone: str | None = None
-    reason: str | None = None
-
-
-def own_trips(path: Path, reading: Reading) -> OwnTrips:
+def own_trips(path: Path, reading: Reading) -> Trips:
     """Read the person's trajectories, GPX and GeoJSON as `ldptrace-device` does.
 
     A file that does not exist and a format that is not known from the name or from `format` are errors. The content of
@@ -64,8 +53,7 @@ def own_trips(path: Path, reading: Reading) -> OwnTrips:
     return _read(path, reading)
 
 
-def _read(path: Path, reading: Reading) -> OwnTrips:
-    from ldptrace.device.files import trips_of
+def _read(path: Path, reading: Reading) -> Trips:
     from ldptrace.io.files import read, stated_crs
     from ldptrace.io.formats import files_of
 
@@ -75,30 +63,22 @@ def _read(path: Path, reading: Reading) -> OwnTrips:
         with files_of(path, format) as (kind, files):
             if plain and kind.name in ("gpx", "geojson") and len(files) == 1 and files[0].suffix != ".gz":
                 trips = trips_of(files[0].read_bytes(), gpx=kind.name == "gpx")
-                return OwnTrips(list(trips.recordings), crs or trips.crs)
+                return trips.changed(crs=crs or trips.crs)
         options = {name: getattr(reading, name) for name in ("timezone", "month_first")}
         found = read(path, format=format, crs=crs, **asdict(reading.names), **options)
-        recordings = [_recording(found, number) for number in range(len(found))]
-        return OwnTrips(recordings, crs or stated_crs(path, format), found.timezone)
+        recordings = tuple(_recording(found, number) for number in range(len(found)))
+        return Trips(recordings, crs or stated_crs(path, format), found.timezone)
     except OSError:
         raise
     except Exception as error:  # anything that a reader meets in the content, the device answers
-        return OwnTrips([], crs or _stated(path, format), reason=str(error))
-
-
-def _stated(path: Path, format: str | None) -> str | None:
-    """Return the coordinate system that a file states, or None if it is too broken to state one."""
-    from ldptrace.io.files import stated_crs
-
-    try:
-        return stated_crs(path, format)
-    except InputError:
-        return None
+        with suppress(InputError):
+            crs = crs or stated_crs(path, format)
+        return Trips((), crs, reason=str(error))
 
 
 def _recording(trips: Trajectories, number: int) -> Recording:
     """Return one trajectory with times on the clocks of its zone, or on the device's own clock, and when it arrived."""
-    from ldptrace.device import Recording
+    from ldptrace.core.times import to_local
 
     part = slice(int(trips.offsets[number]), int(trips.offsets[number + 1]))
     x, y = trips.x[part].tolist(), trips.y[part].tolist()

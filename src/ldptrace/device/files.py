@@ -30,10 +30,13 @@ Json = Any
 
 
 class Trips(Record):
-    """Trips, and the coordinate system that all files name, or None if they name none or different ones."""
+    """Trips, the coordinate system that all files name (None: they name none or different ones), the time zone of the
+    hours (None: that of the device's clock), and why there are no trips, if a file cannot be read."""
 
     recordings: tuple[Recording, ...]
     crs: str | None
+    timezone: str | None = None
+    reason: str | None = None
 
 
 def read_trips(paths: Sequence[str | os.PathLike[str]]) -> Trips:
@@ -55,7 +58,7 @@ def trips_of(data: bytes, *, gpx: bool) -> Trips:
     """Return the trips of a GPX document, or of a GeoJSON document.
 
     >>> trips_of(b'{"type": "Foo"}', gpx=False), trips_of(b"<gpx><trk>", gpx=True).recordings
-    (Trips(recordings=(), crs='EPSG:4326'), ())
+    (Trips(recordings=(), crs='EPSG:4326', timezone=None, reason=None), ())
     """
     if gpx:
         return Trips(tuple(gpx_trips(data)), WGS84)

@@ -14,13 +14,7 @@ import urllib.request
 from collections.abc import Sequence
 from typing import Any
 
-from ldptrace.device.explanation import (
-    explain_asking,
-    explain_ledger,
-    explain_report,
-    explain_spent,
-    plan_words,
-)
+from ldptrace.device.explanation import explain_report, explain_spent, plan_words
 from ldptrace.device.files import read_trips
 from ldptrace.device.ledger import Ledger
 from ldptrace.device.lines import Lines
@@ -134,9 +128,7 @@ def _explain(given: argparse.Namespace) -> int:
     trips = None if given.trajectory is None else read_trips(given.trajectory)
     reporter, now = _reporter(given, trips.crs if trips else None), _now(given.now)
     if given.report is None:
-        lines = explain_ledger(_ledger(reporter), reporter.plan, now)
-        lines += explain_asking(reporter.plan, reporter.number(None))
-        lines += [] if trips is None else reporter.check(trips.recordings, now=now)
+        lines = reporter.explain(None if trips is None else trips.recordings, now=now)
     else:
         with open(given.report, "rb") as file:
             lines = explain_report(reporter.plan, file.read())

@@ -8,6 +8,7 @@ from typing import Literal
 
 from ldptrace.device.book import Acceptance
 from ldptrace.device.checking import check_trips
+from ldptrace.device.explanation import explain_asking, explain_ledger
 from ldptrace.device.ledger import Ledger
 from ldptrace.device.sealing import Sealer
 from ldptrace.device.track import Points, Trips, occasion_among, occasion_of, recordings_of
@@ -102,6 +103,15 @@ class Reporter:
         return check_trips(
             self.plan, self.number(round_number), recordings_of(trips), self.ledger, _shown(now)
         )
+
+    def explain(
+        self, trips: Trips | None = None, round_number: int | None = None, now: float | None = None
+    ) -> list[str]:
+        """Say in sentences what was spent, what the plan asks and costs, and, of given trips, what `check` says."""
+        number, shown = self.number(round_number), _shown(now)
+        spent = [] if self.ledger is None else explain_ledger(self.ledger, self.plan, shown)
+        checked = [] if trips is None else self.check(trips, number, shown)
+        return [*spent, *explain_asking(self.plan, number), *checked]
 
     def accept(self, now: float | None = None) -> Acceptance:
         """Begin to take part in a standing plan at the time `now` (Unix time). The device chooses at random at which
