@@ -18,7 +18,7 @@ from ldptrace.audit.system import extreme_trajectories
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.device import Ledger, Recording, Reporter, trip_of
-from ldptrace.device.explanation import explain_asking, explain_report
+from ldptrace.device.explanation import explain_report
 from ldptrace.device.track import recordings_of
 from ldptrace.errors import InputError
 from ldptrace.protocol.exact import ratio_at_most
@@ -211,7 +211,7 @@ def test_rounds_that_are_not_there_are_refused(round_number: int) -> None:
 def test_a_person_can_read_what_is_sent(name: str) -> None:
     plan = PLANS[name]
     number = len(plan.rounds) - 1
-    words = "\n".join(explain_asking(plan, number))
+    words = "\n".join(Reporter(plan, "none").explain(round_number=number))
     assert "would leave this device" in words
     assert "50 % sure" in words
     for _ in range(20):

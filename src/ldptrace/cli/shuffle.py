@@ -18,7 +18,6 @@ from ldptrace.errors import InputError
 from ldptrace.web.limits import Settings
 
 if TYPE_CHECKING:
-    from ldptrace.protocol.plan import Plan
     from ldptrace.shuffler.store import Store
 
 FolderOption = Annotated[
@@ -121,7 +120,14 @@ def add(
         raise InputError(f"{token} holds no token")
     store = store_of(data, new=True)
     store.add_plan(found, campaign, secret, admission=codes)
-    _describe(found)
+    shuffled = found.shuffled
+    assert shuffled is not None
+    note(
+        f"plan {found.id}\n"
+        "compare the id with the one that the curator publishes\n"
+        f"operator of the shuffler: {shuffled.operator}; devices send to {shuffled.address}\n"
+        f"a batch has at least {shuffled.batch:,} reports"
+    )
 
 
 def codes(
@@ -213,17 +219,6 @@ def _plan_id(store: Store, text: str) -> str:
     if len(found) != 1:
         raise InputError(f"{len(found)} plans of this shuffler have an id that begins with {text[:80]!r}")
     return found[0]
-
-
-def _describe(plan: Plan) -> None:
-    shuffled = plan.shuffled
-    assert shuffled is not None
-    note(
-        f"plan {plan.id}\n"
-        "compare the id with the one that the curator publishes\n"
-        f"operator of the shuffler: {shuffled.operator}; devices send to {shuffled.address}\n"
-        f"a batch has at least {shuffled.batch:,} reports"
-    )
 
 
 shuffle = typer.Typer(help="Run a shuffler for sealed reports, and manage its plans, codes and backups.")

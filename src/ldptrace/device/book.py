@@ -220,12 +220,16 @@ class Book(Record):
         limit = budget_fraction(data["limit"], MAX_LIFETIME, "a limit")
         limits = Limits(limit)
         if data["version"] == SHUFFLED:
-            local = data["local_limit"]
+            local, shuffled = data["local_limit"], data["shuffled"]
+            if not isinstance(shuffled, bool):
+                raise ValueError(
+                    f"whether shuffled plans are answered must be true or false, got {shuffled!r}"
+                )
             limits = Limits(
                 limit,
                 None if local is None else budget_fraction(local, MAX_LIFETIME, "a local limit"),
                 budget_fraction(data["most_local"], MAX_EPSILON, "the most epsilon of one answer"),
-                _truth(data["shuffled"]),
+                shuffled,
             )
         entries = tuple(Entry(**item) for item in data["entries"])
         standing = tuple(Acceptance(**item) for item in data["standing"])
@@ -263,12 +267,6 @@ def _central(row: Entry | Acceptance, local: Fraction) -> Fraction:
 
 def _delta(row: Entry | Acceptance) -> Fraction:
     return Fraction(0) if row.delta is None else budget_fraction(row.delta, 1, "delta")
-
-
-def _truth(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError(f"whether shuffled plans are answered must be true or false, got {value!r}")
-    return value
 
 
 def _plain(record: Record) -> dict[str, object]:

@@ -9,7 +9,6 @@ from ldptrace.device.book import Acceptance, Cost
 from ldptrace.device.ledger import Ledger
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.randomizers import Randomizer
 from ldptrace.protocol.reports import HEADER_BYTES, Report, read_report, report_bytes
 from ldptrace.protocol.round import SHARES, Ask, Round
 from ldptrace.protocol.seals import sealed_bytes
@@ -153,13 +152,15 @@ def explain_asking(plan: Plan, number: int) -> list[str]:
     """
     round_ = plan.rounds[number]
     x0, y0, x1, y1 = plan.grid.bounds
+    plain = report_bytes(round_)
+    size = plain if plan.shuffled is None else sealed_bytes(plain)
     campaign = "" if plan.campaign is None else f" of the campaign {plan.campaign.name}"
     lines = [
         f"Plan {plan.id}{campaign}. Everybody who is asked must see this id: compare it with the one that is "
         "published. A plan made for you alone would be a name for you.",
         *_when(plan),
         f"{'One' if plan.standing else f'Round {number + 1} of {len(plan.rounds)}: one'} message of "
-        f"{_leaving(plan, round_)} bytes would leave this device, of the same size for all trips.",
+        f"{size} bytes would leave this device, of the same size for all trips.",
         *shuffled_promise(plan),
         f"Your points are first reduced to {plan.grid.n} x {plan.grid.n} cells between ({x0:g}, {y0:g}) and "
         f"({x1:g}, {y1:g}); points outside count for the nearest cell. {_not_sent(round_)}",
@@ -199,12 +200,6 @@ def explain_report(plan: Plan, data: bytes) -> list[str]:
     return lines
 
 
-def _leaving(plan: Plan, round_: Round) -> int:
-    """Return the number of bytes that leave the device."""
-    size = report_bytes(round_)
-    return size if plan.shuffled is None else sealed_bytes(size)
-
-
 def _when(plan: Plan) -> list[str]:
     if plan.standing is None:
         return []
@@ -224,14 +219,10 @@ def _not_sent(round_: Round) -> str:
 
 
 def _question(ask: Ask) -> str:
-    about = ask.question.about
-    return f"{about} ({ask.question.domain} possible items; {_habit(ask.randomizer)})"
-
-
-def _habit(channel: Randomizer) -> str:
-    """Explain how often the report contains the true answer."""
-    p, q = (float(value) for value in channel.probabilities)
-    return f"a true one is named with probability {p:.3f}, an untrue one with {q:.3f}"
+    """Explain what is asked, and how often the report contains the true answer."""
+    p, q = (float(value) for value in ask.randomizer.probabilities)
+    named = f"a true one is named with probability {p:.3f}, an untrue one with {q:.3f}"
+    return f"{ask.question.about} ({ask.question.domain} possible items; {named})"
 
 
 def _promise(plan: Plan, round_: Round) -> list[str]:

@@ -70,12 +70,12 @@ DISTRICTS, MOST_BENDS = 3, 3
 class Wanted(Record):
     """What a curator wants to know, from public facts only.
 
-    `most_moves` bounds the sets of cells, moves and links, `most_bends` those of bends, `cap` the length; `districts`
-    (per side) are those of pairs of ends. A curator who has a street map (`for_map`)
-    asks the same questions of other shares. With `time` some are asked when they leave (and in a `week` on which day),
-    how fast they are, and at what time of day they go towards a public `centre` or away from it (None: the middle of
-    the map). `usual` are the questions that are not about time, with their shares (None: those of this module).
-    `questions` names what is asked instead of all this, `shares` says of which part of the users.
+    `most_moves` bounds the sets of cells, moves and links, `cap` the length; `districts` (per side) are those of pairs
+    of ends. A curator who has a street map (`for_map`) asks the same questions of other shares. With `time` some are
+    asked when they leave (and in a `week` on which day), how fast they are, and at what time of day they go towards a
+    public `centre` or away from it (None: the middle of the map). `usual` are the questions that are not about time,
+    with their shares (None: those of this module). `questions` names what is asked instead of all this, `shares` says
+    of which part of the users.
     """
 
     most_moves: int = 5
@@ -87,14 +87,11 @@ class Wanted(Record):
     for_map: bool = False
     questions: Sequence[str] | None = None
     districts: int = DISTRICTS
-    most_bends: int = MOST_BENDS
     usual: dict[str, float] | None = None
 
     def asked(self, grid: Grid, crs: str | None) -> list[tuple[Question, int]]:
         """Return the questions, each with its share out of 65,536."""
-        space, clocks = self._about_space(grid.n), _about_time(grid, crs, self.week, self.centre)
-        pairs, bends, trips = self._further(grid.n)
-        known = [*space, pairs, bends, *clocks, trips]
+        known = self._known(grid, crs)
         names = self._names(known)
         chosen = [question for question in known if question.name in names]
         if not any(question.about_time for question in chosen) and (self.week or self.centre is not None):
@@ -103,15 +100,14 @@ class Wanted(Record):
             )
         return list(zip(chosen, self._tickets(chosen), strict=True))
 
-    def _about_space(self, n: int) -> list[Question]:
-        most = min(self.most_moves, link_count(n))
-        ends: list[Question] = [Length(n, self.cap or 3 * n + 2), Start(n), End(n), Terminals(n)]
-        return [*ends, Visits(n, min(most, n * n)), Moves(n, most), Links(n, most), Turns(n)]
-
-    def _further(self, n: int) -> list[Question]:
+    def _known(self, grid: Grid, crs: str | None) -> list[Question]:
+        """Return all questions that can be asked."""
+        n, most = grid.n, min(self.most_moves, link_count(grid.n))
         return [
-            Pairs(n, min(self.districts, n)),
-            Bends(n, min(self.most_bends, bend_count(n))),
+            *(Length(n, self.cap or 3 * n + 2), Start(n), End(n), Terminals(n)),
+            *(Visits(n, min(most, n * n)), Moves(n, most), Links(n, most), Turns(n)),
+            *(Pairs(n, min(self.districts, n)), Bends(n, min(MOST_BENDS, bend_count(n)))),
+            *_about_time(grid, crs, self.week, self.centre),
             Trips(n),
         ]
 
