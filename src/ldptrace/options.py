@@ -44,8 +44,9 @@ class Option:
     check: Check | None = None
     # Further names on the command line, such as -n.
     flags: tuple[str, ...] = ()
-    # The smallest number that is allowed, and the numbers that a value must be above and below.
+    # The smallest and the largest number that is allowed, and the numbers that a value must be above and below.
     least: float | None = None
+    most: float | None = None
     above: float | None = None
     below: float | None = None
     # The type on the command line, where Python also takes other things.
@@ -84,6 +85,8 @@ def settle(record: Any) -> None:
             )
         if found.least is not None and not value >= found.least:
             raise InputError(f"{entry.name} must be at least {found.least:g}, got {value}")
+        if found.most is not None and not value <= found.most:
+            raise InputError(f"{entry.name} must be at most {found.most:,}, got {str(value)[:80]}")
         if found.above is not None and not value > found.above:
             least = "a positive number" if found.above == 0 else f"a number above {found.above:g}"
             raise InputError(f"{entry.name} must be {least}, got {str(value)[:80]}")

@@ -8,7 +8,7 @@ from datetime import date as Date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from ldptrace.core.drawing import Points, Ways, day_of
+from ldptrace.core.drawing import MOST_TRIPS, Points, Ways, day_of
 from ldptrace.core.reading import Reading
 from ldptrace.core.running import Mode, UnitName
 from ldptrace.curator.facts import SINGLE, Asked, Common, Facts
@@ -72,6 +72,7 @@ class Settings(Common):
         help="Number of synthetic trips; by default the number of devices with a trip inside the bounds, estimated "
         "from the reports.",
         least=0,
+        most=MOST_TRIPS,
     )
     seed: int | None = option(
         None,

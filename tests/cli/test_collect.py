@@ -311,6 +311,18 @@ def test_a_tally_of_reports_none_of_which_counts_is_an_error() -> None:
         assert counted in again.output
 
 
+@pytest.mark.usefixtures("folder")
+def test_a_folder_of_reports_is_counted_and_a_broken_plan_is_named() -> None:
+    Path("pile").mkdir()
+    for name in ("a", "b"):
+        told = ("report", "--plan", "plan.json", "--trajectory", "trip.csv", "-o", f"pile/{name}")
+        run(*told, "--ledger", f"{name}.json")
+    Path("pile/.hidden").write_bytes(b"x")
+    assert "2 of 2 reports counted" in run("tally", "pile", "--plan", "plan.json", "-o", "t.json").output
+    for command in ("tally pile --plan trip.csv", "report --plan trip.csv --trajectory trip.csv -o r"):
+        assert error_of(*command.split()).startswith("trip.csv: plan-malformed: ")
+
+
 def test_a_shuffled_plan_is_answered_with_a_sealed_report(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -44,6 +44,15 @@ WRONG = {
     "campaign create here there": "unexpected extra argument",
     "synthesise": "error: no such command 'synthesise'; did you mean 'synthesize'; `ldptrace --help` lists what is "
     "allowed\n",
+    "plan --users 9 --epsilon 1 --crs EPSG:4326 --bounds 0,0,20000,20000": "the bounds 0,0,20000,20000 are no degrees",
+    "plan --users 9 --epsilon 1 --bounds 0,0,1e300,1e300": "the number 1e+300 is too large or too small for a plan",
+    "synthesize a.csv -o b.csv --epsilon 1 --bounds 0,0,9,9 --count 99999999999999999999": "count must be at most "
+    "1,000,000,000, got 99999999999999999999",
+    "generate city -o b.csv -n 99999999999999999999": "from 0 to 1,000,000,000, got 99999999999999999999",
+    "synthesize a.csv -o b.csv --epsilon 1 --bounds 0,0,9,9 --model ./b.csv": "b.csv is given for two outputs",
+    "evaluate a.csv b.csv --html c.html --json c.html": "c.html is given for two outputs",
+    "generate city -o b.csv --size 1e12": "a city needs a side of 3,000 to 200,000 metres, got 1000000000000.0",
+    "serve --data pyproject.toml": "cannot write pyproject.toml: it is a file, and a folder is needed",
     "guess": "error: no such command 'guess'; `ldptrace --help` lists what is allowed\n",
 }
 

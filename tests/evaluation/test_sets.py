@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -40,3 +41,9 @@ def test_sets_share_an_area_and_count_what_they_have() -> None:
     assert sets.names == ["the real set", "the synthetic set ours"]
     with pytest.raises(InputError, match="no synthetic set"):
         Sets.of(real, [], [], 4, SQUARE)
+
+
+def test_bounds_that_are_no_degrees_are_refused_where_one_set_has_degrees() -> None:
+    degrees = replace(drifting_walks(20, 2), crs="EPSG:4326")
+    with pytest.raises(InputError, match=r"bounds 0,0,20000,20000 are no degrees"):
+        Sets.of(drifting_walks(30, 1), [degrees], ["ours"], 4, (0, 0, 20_000, 20_000))

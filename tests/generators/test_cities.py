@@ -127,9 +127,9 @@ def test_few_trips(traffic: Traffic, count: int) -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"trajectories": -1}, "whole number from 0, got -1"),
+        ({"trajectories": -1}, "whole number from 0 to 1,000,000,000, got -1"),
         ({"trajectories": 2.5}, "whole number"),
-        ({"size": 10.0}, "at least 3,000 metres"),
+        ({"size": 10.0}, "a side of 3,000 to 200,000 metres"),
         ({"interval": 0.0}, "interval must be a positive"),
         ({"noise": -1.0}, "noise must be"),
         ({"noise": 1000.0}, "noise may be up to 150 metres"),

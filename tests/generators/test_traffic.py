@@ -115,5 +115,5 @@ def test_settings_that_cannot_be_are_told() -> None:
         with pytest.raises(InputError, match="positive number of minutes"):
             prepared(minutes=minutes)
     for count in (-1, 1.5, True, "3"):
-        with pytest.raises(InputError, match="whole number from 0"):
+        with pytest.raises(InputError, match="whole number from 0 to 1,000,000,000"):
             whole(count)  # type: ignore[arg-type]

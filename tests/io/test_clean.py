@@ -147,3 +147,10 @@ def test_points_that_were_recorded_twice_are_counted() -> None:
     assert cleaned(log).doubts == {"points with the time and place of the one before": 1}
     # Without times it stands still.
     assert cleaned(replace(log, t=None)).doubts == {}
+
+
+def test_bounds_that_are_no_degrees_are_refused_for_longitudes_and_latitudes() -> None:
+    near_zero = Trajectories.from_lists([[(1, 1), (2, 2)]], crs="EPSG:4326")
+    with pytest.raises(InputError, match=r"bounds 0,0,20000,20000 are no degrees, .*EPSG:4326"):
+        cleaned(near_zero, bounds=(0, 0, 20_000, 20_000))
+    assert cleaned(near_zero, bounds=(-5, -5, 185, 85)).trajectories.points == 2

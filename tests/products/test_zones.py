@@ -182,3 +182,14 @@ def test_an_id_beside_the_properties_names_a_zone(tmp_path: Path) -> None:
     zones = read_zones(tmp_path / "zones.geojson")
     assert isinstance(zones, Polygons)
     assert zones.ids == ("north",)
+
+
+def test_zones_in_metres_are_refused_for_trips_in_degrees() -> None:
+    metres = [shapely.box(0, 0, 20_000, 20_000)]
+    for crs in (None, "EPSG:4326"):
+        zones = Polygons("zones.geojson", ("a",), metres, crs)
+        with pytest.raises(
+            InputError, match=r"zones.geojson: the corners of its zones 0,0,20000,20000 are no degrees"
+        ):
+            zones.locate(np.array([116.3]), np.array([39.9]), "EPSG:4326")
+        assert zones.locate(np.array([116.3]), np.array([39.9]), None)[1].tolist() == [0]

@@ -152,8 +152,12 @@ def main() -> None:
         # Whoever reads has seen enough; files were written before anything was printed.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except MemoryError as error:
+        _say(f"error: not enough memory{f': {error}' if str(error) else ''}")
+        sys.exit(2)
     except OSError as error:
-        _say(f"error: {error.strerror or error}: {error.filename}" if error.filename else f"error: {error}")
+        where = f": {error.filename}" if error.filename else ""
+        _say(f"error: {error.strerror or error}{where}")
         sys.exit(2)
     except (KeyboardInterrupt, SystemExit) as stop:
         # Typer makes an exit of Ctrl-C, without a word.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ldptrace.cli.common import Progress, check_outputs, read_document, table_console, write_text
+from ldptrace.cli.common import Progress, check_outputs, read_as, table_console, write_text
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def plan_of(name: str, epsilon: float, n: int) -> Plan:
             raise InputError(
                 f"{name!r} is neither a plan document nor one of the methods {', '.join(METHODS)}"
             )
-        return Plan.from_json(read_document(Path(name)))
+        return read_as(Path(name), Plan.from_json)
     square = Grid((0.0, 0.0, 1.0, 1.0), n)
     if name == "single-report":
         return Plan.single_report(square, epsilon)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ldptrace.cli.common import note, table_console
+from ldptrace.cli.common import note, read_as, table_console
 from ldptrace.cli.operators import NameArgument, actor, backup, export, publish, restore, token
 from ldptrace.cli.options import with_options
 from ldptrace.cli.plan import key_file
@@ -54,7 +54,7 @@ def create(
                 "give --plan FILE, or --users N --epsilon E --bounds X0,Y0,X1,Y1 and further options, not both: "
                 f"--{told.replace('_', '-')} is what the plan says"
             )
-        chosen = Plan.from_json(plan.read_bytes())
+        chosen = read_as(plan, Plan.from_json)
     elif not {"users", "epsilon", "bounds"} <= facts.keys():
         raise InputError("a campaign needs --plan FILE, or --users N --epsilon E --bounds X0,Y0,X1,Y1")
     else:
@@ -289,7 +289,7 @@ def change(
     """Continue a standing campaign with a new plan. After this change, the old plan begins no new time window."""
     from ldptrace.server import standing
 
-    new = Plan.from_json(plan.read_bytes())
+    new = read_as(plan, Plan.from_json)
     changed = standing.change_plan(database_of(data, database), name, new, actor=actor(), now=now())
     note(
         f"campaign {name} goes on with plan {changed.plan.id}; windows of the old one that have begun run out"

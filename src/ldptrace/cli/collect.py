@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from time import time as system_clock
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +17,6 @@ from ldptrace.cli.common import (
     check_outputs,
     note,
     read_as,
-    read_document,
     table_console,
     typed_path,
     was_typed,
@@ -150,7 +151,7 @@ def report(
     trips = own.recordings
     allowed = {"local_limit": local_limit, "most_local": most_local}
     book = Ledger(ledger or default_ledger(), limit, shuffled=shuffled, **allowed)
-    reporter = Reporter.from_document(read_document(plan), plan_id=plan_id, crs=own.crs, ledger=book)
+    reporter = read_as(plan, partial(Reporter.from_document, plan_id=plan_id, crs=own.crs, ledger=book))
     number = reporter.number(None if round_number is None else round_number - 1)
     if trajectory is not None and not trips:
         note(f"{trajectory}: no trip was found in it, and the device answers that there is none")
@@ -203,7 +204,8 @@ def _refuse_nothing(codes: Mapping[int, int]) -> None:
 def tally(
     *,
     reports: list[Path] = typer.Argument(
-        parser=typed_path, help="Files of reports; each file has one or many reports."
+        parser=typed_path,
+        help="Files of reports, or folders of such files; each file has one or many reports.",
     ),
     plan: PlanOption,
     running: Running,
@@ -224,7 +226,7 @@ def tally(
 ) -> None:
     """Count reports. The command omits each report that cannot be counted, and prints the problem.
 
-    With --engine spark, REPORTS are files, folders or patterns that Spark can read.
+    REPORTS are files, or folders of files; with --engine spark, also patterns that Spark can read.
     """
     from ldptrace.curator.tally import findings
 
@@ -261,7 +263,8 @@ def _tally_here(
     receiver = Receiver(plan, number, known or b"", window)
     size = report_bytes(plan.rounds[number])
     codes: Counter[int] = Counter()
-    for path in reports:
+    listed = [sorted(Path(path).glob("[!.]*")) if path.is_dir() else [path] for path in reports]
+    for path in chain.from_iterable(listed):
         with sys.stdin.buffer if str(path) == "-" else open(path, "rb") as file:
             while batch := file.read(CHUNK // size * size or size):
                 codes.update(receiver.receive(batch).tolist())
@@ -369,4 +372,4 @@ def estimates_of(plan: Plan, paths: list[Path], at: list[str] | None, remember: 
 
 def read_plan(path: Path) -> Plan:
     """Read the plan in a file."""
-    return Plan.from_json(read_document(path))
+    return read_as(path, Plan.from_json)

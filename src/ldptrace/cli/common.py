@@ -6,6 +6,7 @@ Results go to stdout. Notes and progress go to stderr, and progress is shown on 
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ import typer
 
 from ldptrace.core.atomic import STDOUT, atomic_path, check_output
 from ldptrace.core.stages import Stages
-from ldptrace.errors import FormatError, InputError
+from ldptrace.errors import FormatError, InputError, PlanError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -86,7 +87,9 @@ def check_outputs(
     if [str(path) for path in given].count(STDOUT) > 1:
         raise InputError("only one output can go to standard output")
     sources = list(inputs)
-    for path in given:
+    for number, path in enumerate(given):
+        if os.path.realpath(path) in map(os.path.realpath, given[:number]) and not path.is_char_device():
+            raise InputError(f"{path} is given for two outputs: give each a name of its own")
         check_output(path, sources, force=force)
 
 
@@ -99,8 +102,9 @@ def read_as(path: Path, reader: Callable[[bytes], Document]) -> Document:
     """Read a document from a file. An error in the document names the file."""
     try:
         return reader(read_document(path))
-    except FormatError as error:
-        raise FormatError(f"{path}: {error}") from None
+    except (FormatError, PlanError) as error:
+        error.args = (f"{path}: {error}",)
+        raise
 
 
 def write_text(text: str, output: Path | None, *, end: str = "\n") -> None:

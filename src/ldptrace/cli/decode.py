@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from ldptrace.cli.common import read_document
+from ldptrace.cli.common import read_as
 from ldptrace.core.words import count
 from ldptrace.errors import FormatError
 from ldptrace.protocol.plan import Plan
@@ -31,7 +31,7 @@ def decode(
 ) -> None:
     """Print a plan, a report or another file of the protocol in plain words."""
 
-    known = None if plan is None else Plan.from_json(read_document(plan))
+    known = None if plan is None else read_as(plan, Plan.from_json)
     with sys.stdin.buffer if str(file) == "-" else open(file, "rb") as source:
         data = source.read(MOST)
     typer.echo("\n".join(describe(data, known)))

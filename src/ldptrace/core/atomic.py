@@ -137,14 +137,14 @@ def remove(path: Path) -> None:
     path.unlink(missing_ok=True)
 
 
-def make_folder(path: Path) -> None:
+def make_folder(path: Path, mode: int = 0o777) -> None:
     """Make a folder and the folders above it, unless they exist. They are removed again if the command fails."""
     if path.exists() and not path.is_dir():
         raise InputError(f"cannot write {path}: it is a file, and a folder is needed")
     missing = [folder for folder in (path, *path.absolute().parents) if not folder.exists()]
     if missing:
         _note(missing[-1])
-        path.mkdir(parents=True)
+        path.mkdir(parents=True, exist_ok=True, mode=mode)
 
 
 def _note(path: Path) -> None:

@@ -73,6 +73,19 @@ def checked_crs(name: str) -> str:
     return name
 
 
+def check_degrees(bounds: Bounds, crs: str | None, what: str) -> None:
+    """Raise an error if the trips have longitudes and latitudes, and the bounds, or what lies in them, do not.
+
+    >>> check_degrees((0, 0, 20_000, 20_000), "EPSG:32633", "the bounds")
+    """
+    if is_geographic(crs) and not _fit_degrees(bounds):
+        box = ",".join(f"{value:.10g}" for value in bounds)
+        raise InputError(
+            f"{what} {box} are no degrees, and the trips are longitudes and latitudes ({crs}): give both in the same "
+            "coordinates (ldptrace convert --to-crs converts trips)"
+        )
+
+
 def crs_hint(bounds: Bounds, span: Bounds, crs: str | None) -> str:
     """Return what to do about bounds that look like degrees where the data do not, or the reverse, or nothing.
 

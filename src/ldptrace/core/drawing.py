@@ -14,6 +14,8 @@ from ldptrace.options import option, settle
 OffStreets = Literal["auto", "never"]
 # The least time between two points of a synthetic trip, in seconds: file formats keep that much.
 SHORTEST = 1e-3
+# Trips that one command draws: more than anybody has needed, and few enough for the memory of a laptop.
+MOST_TRIPS = 1_000_000_000
 
 
 def day_of(date: Date | str) -> Date:

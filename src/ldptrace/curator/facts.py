@@ -285,9 +285,11 @@ class Facts(Asked, Common):
                 "closes belongs to a shuffled plan without windows: each window closes by itself"
             )
         if plan_crs(self.crs) is not None:
-            from ldptrace.core.crs import checked_crs
+            from ldptrace.core.crs import check_degrees, checked_crs
 
             crs = checked_crs(str(self.crs))
+            if self.bounds is not None:
+                check_degrees(self.bounds, crs, "the bounds")
             if crs.upper() not in GEOGRAPHIC and self.bounds is not None and are_small_degrees(self.bounds):
                 bounds = ",".join(f"{value:g}" for value in self.bounds)
                 raise InputError(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ldptrace.core.crs import check_degrees
 from ldptrace.core.reading import CUT, Outside, Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Crowd
@@ -68,6 +69,7 @@ class Sets:
         if bounds is None and not isinstance(grid, Grid):
             first = crowds[0].add_up(partial(Census.of, None, crs, outside), Census())
         area, origin = choose_area(first, grid, bounds)
+        check_degrees(area.bounds, crs, "the bounds")
         census = [
             first
             if first is not None and crowd is crowds[0]

@@ -21,6 +21,9 @@ from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.readers import read_roads
 from ldptrace.roads.readers.folder import read_pair
 
+# Metres of the side of a city: its streets then fill some gigabytes.
+LARGEST = 200_000
+
 
 def city(
     trajectories: int = 10_000,
@@ -56,8 +59,8 @@ def city_traffic(
     minutes: float | None = 11.0,
 ) -> Traffic:
     """Return a generated city with its destinations, ready to draw trips, also in batches; `network` is its roads."""
-    if not (np.isfinite(size) and size >= 3000):
-        raise InputError(f"a city needs a side of at least 3,000 metres, got {size!r}")
+    if not 3000 <= size <= LARGEST:
+        raise InputError(f"a city needs a side of 3,000 to {LARGEST:,} metres, got {size!r}")
     recorder, minutes = Recorder.driving(interval, noise), checked_minutes(minutes)
     if noise * GPS_LIMIT > MARGIN * size:
         raise InputError(

@@ -11,6 +11,7 @@ from scipy.spatial import cKDTree
 
 from ldptrace.core.arrays import Floats, Ints32
 from ldptrace.core.crs import WGS84, LocalPlane
+from ldptrace.core.drawing import MOST_TRIPS
 from ldptrace.core.kernels import kernel
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
@@ -44,8 +45,10 @@ JAMS = np.array([[7.9, 0.8, 0.45], [17.3, 1.1, 0.5]])  # rush hours: when, how l
 
 def whole(count: int) -> int:
     """Return the number of trajectories, or raise an error if it is none."""
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
-        raise InputError(f"the number of trajectories must be a whole number from 0, got {count!r}")
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 0 <= count <= MOST_TRIPS:
+        raise InputError(
+            f"the number of trajectories must be a whole number from 0 to {MOST_TRIPS:,}, got {count!r}"
+        )
     return int(count)
 
 

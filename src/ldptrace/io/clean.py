@@ -8,7 +8,7 @@ import numpy as np
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats
-from ldptrace.core.crs import METRES_PER_DEGREE, step_lengths
+from ldptrace.core.crs import METRES_PER_DEGREE, check_degrees, step_lengths
 from ldptrace.core.outside import fixes_outside, missed, within
 from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import Trajectories
@@ -66,6 +66,7 @@ def clean(parsed: Parsed, reading: Reading, *, whole: bool = True) -> Parsed:
     parsed = replace(parsed, doubts=total([parsed.doubts, doubts(trajectories)]))
     if reading.bounds is None:
         return parsed
+    check_degrees(reading.bounds, trajectories.crs, "the bounds")
     kept, crossings = within(trajectories, reading.bounds, reading.outside)
     if whole and crossings.trips and (kept.points == 0 or crossings.points == trajectories.points):
         raise InputError(missed(trajectories, reading.bounds, reading.outside))

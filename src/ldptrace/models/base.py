@@ -20,7 +20,7 @@ from ldptrace.core.area import Land
 from ldptrace.core.arrays import Floats
 from ldptrace.core.atomic import atomic_path
 from ldptrace.core.crs import scale_of
-from ldptrace.core.drawing import Points
+from ldptrace.core.drawing import MOST_TRIPS, Points
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import Style, place, respace
@@ -314,8 +314,10 @@ def block_sizes(count: int) -> list[int]:
 
 def checked_count(count: int) -> int:
     """Check a number of trajectories to draw."""
-    if count < 0:
-        raise InputError(f"the number of synthetic trajectories must not be negative, got {count}")
+    if not 0 <= count <= MOST_TRIPS:
+        raise InputError(
+            f"the number of synthetic trajectories must be from 0 to {MOST_TRIPS:,}, got {count}"
+        )
     return count
 
 

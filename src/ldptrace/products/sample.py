@@ -194,14 +194,14 @@ def open_source(path: str | Path, *, crs: str | None = None, timezone: str | Non
             _check_zone(file, drawing.timezone, timezone)
         drawing = replace(drawing, timezone=timezone or drawing.timezone)
         return replace(release, crs=crs or release.crs, drawing=drawing)
-    trips = read(file).with_all_times()
+    trips = read(file, crs=crs).with_all_times()
     promise = trips.provenance
     own = zone_words(trips.timezone, dates=True, promise=promise) == OWN_CLOCKS
     if trips.t is not None and (own or not trips.has_dates):
         _check_zone(file, trips.timezone, timezone)
     if timezone is not None and promise is not None:
         promise = dict(promise) | {"timezone": timezone}
-    return replace(trips, crs=crs or trips.crs, timezone=timezone or trips.timezone, provenance=promise)
+    return replace(trips, timezone=timezone or trips.timezone, provenance=promise)
 
 
 def _check_zone(file: Path, stated: str | None, wanted: str | None) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ldptrace.core import layers
 from ldptrace.core.arrays import Floats, Ints
-from ldptrace.core.crs import WGS84, is_geographic, transform
+from ldptrace.core.crs import WGS84, check_degrees, is_geographic, transform
 from ldptrace.core.extras import needed
 from ldptrace.core.words import count
 from ldptrace.errors import DataWarning, FormatError, InputError
@@ -85,6 +85,8 @@ class Polygons(Zones):
 
     def locate(self, x: Floats, y: Floats, crs: str | None) -> Located:
         shapely = needed("shapely", "planning")
+        if self.crs is None or is_geographic(self.crs):
+            check_degrees(shapely.total_bounds(self.shapes), crs, f"{self.name}: the corners of its zones")
         if self.crs is not None and crs is not None:
             try:
                 x, y = transformed(x, y, crs, self.crs)

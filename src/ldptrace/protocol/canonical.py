@@ -59,7 +59,10 @@ def decimal_of(value: float) -> str:
     text = format(Decimal(repr(value)), "f")
     text = text.rstrip("0").rstrip(".") if "." in text else text
     if not math.isfinite(value) or len(text) > MAX_DECIMAL:
-        raise PlanError(f"{value!r} cannot be written in {MAX_DECIMAL} characters without an exponent")
+        raise PlanError(
+            f"the number {value!r} is too large or too small for a plan: numbers have at most {MAX_DECIMAL} "
+            "characters, and no exponent"
+        )
     return "0" if text == "-0" else text
 
 

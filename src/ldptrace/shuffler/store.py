@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from ldptrace.core.atomic import make_folder
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import Problem
@@ -96,7 +97,7 @@ class Store:
         self._clock = clock
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(self.path.parent, 0o700)
         self.witness = Witness(self.path.parent, apart=False)
         if not self.path.exists() and not self.witness.is_missing():
             raise InputError(

@@ -13,6 +13,7 @@ import typer
 
 from ldptrace.cli.common import counted, note, wide_console
 from ldptrace.cli.reading import read_input, with_reading
+from ldptrace.core.atomic import make_folder
 from ldptrace.curator.facts import Common
 from ldptrace.errors import InputError
 from ldptrace.options import option, settle
@@ -108,11 +109,11 @@ def compare(
     if settings.tick is None and any(one.kind == "stream" for one in who):
         raise InputError("methods for streams need --tick, the seconds of a tick")
     wanted = parse_epsilons(epsilons)
-    out.mkdir(parents=True, exist_ok=True)
     # Folders of results are shared: the real trips are beside them only while the processes read them, in a folder that
     # nobody else can open.
     with tempfile.TemporaryDirectory(prefix="ldptrace-compare-") as private:
         questions = _questions([real, *(data or ())], reading, users, Path(private), settings)
+        make_folder(out)
         with counted("runs") as show:
             found = run(questions, who, wanted, seeds, out, jobs=jobs or os.cpu_count() or 1, listener=show)
     _show(found, out)

@@ -11,7 +11,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ldptrace.core.atomic import atomic_path
+from ldptrace.core.atomic import atomic_path, make_folder
 from ldptrace.errors import InputError, LdptraceError
 from ldptrace.evaluation.texts import plain
 from ldptrace.pages.page import asset, template
@@ -85,7 +85,7 @@ def reproduce(name: str, setup: Setup, folder: Path, listener: Listener | None =
     if name not in EXPERIMENTS:
         raise InputError(f"there is no experiment {name!r}; there are {', '.join(EXPERIMENTS)} and all")
     experiment = EXPERIMENTS[name]
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     own = replace(setup, sets=experiment.sets(setup))
     points = experiment.points(own)
     cells = [cell for point in points for cell in point.cells(own.repeats, own.seed)]

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar
 
+from ldptrace.core.atomic import make_folder
 from ldptrace.server.storage.base import Database, Session
 from ldptrace.web.problems import StorageUnavailable
 
@@ -51,7 +52,7 @@ class SqliteDatabase(Database):
 
     def __init__(self, data: str | os.PathLike[str]) -> None:
         folder = Path(data)
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(folder, 0o700)
         super().__init__(str(folder))
         self.path = folder / FILE
         self._logged = 0
