@@ -86,3 +86,11 @@ def test_what_is_missing_is_named() -> None:
         find_columns(["id", "x", "y"], Names(t="when"))
     with pytest.raises(FormatError, match=r"several columns named x, y$"):
         refuse_repeats(["x", "y", "x", "y", "z"])
+
+
+def test_x_without_y_names_a_column_of_lines() -> None:
+    found = find_columns(["trip", "driver", "route"], Names(x="route"))
+    assert (found.geometry, found.x, found.y, found.id) == ("route", None, None, "trip")
+    assert find_columns(["trip", "east", "y"], Names(x="east")).y == "y"
+    with pytest.raises(FormatError, match=r"or with --x alone a column of points or lines"):
+        find_columns(["trip", "route"])

@@ -144,7 +144,9 @@ def find_columns(names: Sequence[str], given: Names | None = None) -> Columns:
             )
         return replace(found, t=None, crs=WGS84 if _in_degrees(ends[0], ends[1]) else None, ends=ends)
     if x is None or y is None:
-        if (name := first(GEOMETRY_NAMES)) is not None:
+        if given.x is not None and given.y is None:
+            found, x = replace(found, x=None, crs=None, geometry=given.x), None
+        elif (name := first(GEOMETRY_NAMES)) is not None:
             found = replace(found, crs=None, geometry=name)
         elif (name := first(CELLS_NAMES)) is not None:
             found = replace(found, crs=WGS84, cells=name)
@@ -158,7 +160,7 @@ def find_columns(names: Sequence[str], given: Names | None = None) -> Columns:
         )
         raise FormatError(
             f"no column for {missing or 'x and y of one kind'}; the columns are {', '.join(map(str, names))}; "
-            "name them with x and y (--x, --y)"
+            "name them with x and y (--x, --y), or with --x alone a column of points or lines as WKT or GeoJSON"
         )
     date = first(("date",)) if t is not None and key_of(t) in {"time", "localtime", "utctime"} else None
     return replace(found, date=date, order=first(ORDER_NAMES))

@@ -34,7 +34,8 @@ class Names:
     x: str | None = option(
         None,
         metavar="COL",
-        help="Column that holds the x coordinate or longitude; by default, one with a usual name such as x or lon.",
+        help="Column that holds the x coordinate or longitude; by default, one with a usual name such as x or lon. "
+        "Without --y: the column that holds points or lines as WKT or GeoJSON.",
     )
     y: str | None = option(
         None,
