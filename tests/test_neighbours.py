@@ -89,6 +89,7 @@ CHANGES: dict[str, Change] = {
     "dates": lambda person: _with_times(person, "2024-05-01T08:30:00", "2024-05-01T09:30:00+02:00"),
     "dates with slashes": lambda person: _with_times(person, "05/01/2024 08:30", "13/01/2024 08:30"),
     "clocks": lambda person: _with_times(person, "08:30", "08:31"),
+    "a last time far away": lambda person: _with_times(person, DATE, DATE + 60, DATE + 90, 1e300),
     "infinite times": lambda person: _with_times(person, 1e300, -1e300),
     "outside": lambda person: _with_places(person, (50, 50), (60, 60)),
     "in and out": lambda person: _with_places(
@@ -991,6 +992,10 @@ def test_every_step_of_a_stream(step: float, tmp_path: Path, devices: Rounds) ->
 
 def test_the_first_trip_begins_no_stream(tmp_path: Path, devices: Rounds) -> None:
     assert compared(streamed(), FILES["lists"], tmp_path, devices, 0, CHANGES["no times"])
+
+
+def test_the_last_time_ends_no_stream(tmp_path: Path, devices: Rounds) -> None:
+    assert compared(streamed(), FILES["lists"], tmp_path, devices, 3, CHANGES["a last time far away"])
 
 
 def test_a_stream_whose_period_is_not_given_says_so(tmp_path: Path, devices: Rounds) -> None:

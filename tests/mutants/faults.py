@@ -409,6 +409,7 @@ CLIENT = [
     Fault("js: shuffled reports are not sealed", f"{JS}/reporter.js", "return seal(shuffled.key, boundInfo(id), labelBytes(window), report);", "return report;"),
     Fault("js: two seals of one answer", f"{JS}/ledger.js", "        if (bytes !== undefined) return [undefined, bytes];\n        return due?.window", "        if (bytes !== undefined) return [undefined, report];\n        return due?.window"),
     Fault("js: a retry is sealed anew", f"{JS}/ledger.js", "      if (first.bytes !== undefined) return first.bytes;\n", "      if (first.bytes !== undefined) return sealed(draw(first.due), null);\n"),
+    Fault("js: other bytes than those of the ledger are sent", f"{JS}/sending.js", "waiting.report.some((byte, at) => byte !== report[at])", "false"),
     Fault("js: a shuffled report goes to the campaign", f"{JS}/sending.js", "  if (plan.shuffled === null) {", "  if (url !== null) {"),
     Fault("js: a change is told before it is on the disk", f"{JS}/storage.js", '{ durability: "strict" }', '{ durability: "relaxed" }', "tests/clients/test_js.py::test_in_a_browser"),
     Fault("js: an unreadable ledger is empty", f"{JS}/ledger.js", 'if (!known || !book.entries.every(isEntry) || !book.standing.every(isRow)) throw new Error("the ledger cannot be read");', "if (!known || !book.entries.every(isEntry) || !book.standing.every(isRow)) return { entries: [], standing: [] };"),

@@ -60,7 +60,10 @@ export async function shuffledFailures(vectors) {
     expect("a retry is the same", hex(await reporter.report([])) === hex(sealed));
     expect("both sums", JSON.stringify(await ledger.cost()) === JSON.stringify({ spent: plan.shuffled.epsilon, delta: plan.shuffled.delta, local: plan.epsilon }));
     expect("not to a campaign", (await problemOf(() => reporter.send(sealed, { url: address }))).includes("is sent to its shuffler"));
-    expect("not other bytes", (await problemOf(() => reporter.send(report))).includes("not the report to this plan"));
+    const changed = Uint8Array.from(sealed, (byte, at) => (at === sealed.length - 1 ? byte ^ 1 : byte));
+    for (const bytes of [report, changed]) {
+      expect("not other bytes", (await problemOf(() => reporter.send(bytes))).includes("not the report to this plan"));
+    }
     for (const [status, code] of [[503, "busy"], [409, "duplicate"], [null, null]]) {
       const answer = await reporter.send(sealed, { admission: "a-code" });
       expect(`${code} is no arrival`, !answer.arrived && answer.status === status && answer.code === code);

@@ -363,7 +363,8 @@ def _check_tick(trips: Trajectories, settings: Settings, span: float) -> None:
     """Raise an error if ticks are so short that the travellers of a step do not fit into memory."""
     assert trips.t is not None
     some = trips.sizes > 0
-    travelled = float(np.nansum(arrivals(trips)[some] - trips.t[trips.offsets[:-1][some]]))
+    # No trip is longer than the stream, whatever its times are.
+    travelled = float(np.nansum(np.clip(arrivals(trips)[some] - trips.t[trips.offsets[:-1][some]], 0, span)))
     positions = travelled / settings.tick / max(span / settings.seconds, 1.0)
     if positions > MOST_POSITIONS:
         raise InputError(
