@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +14,7 @@ from starlette.testclient import TestClient
 from ldptrace.shuffler import app as module
 from ldptrace.shuffler.app import State, create_app
 from ldptrace.shuffler.sender import Request, Sender
-from ldptrace.shuffler.store import OPEN, SENT, Sealed, Store
+from ldptrace.shuffler.store import FIXED, OPEN, SENT, Sealed, Store
 from ldptrace.web.limits import Settings
 from ldptrace.web.problems import StorageUnavailable
 from shuffler_kit import BATCH, HOUR, NOW, sealed, serving, standing, telling
@@ -154,3 +157,31 @@ def test_batches_are_sent_while_it_runs(tmp_path: Path, monkeypatch: pytest.Monk
         assert [len(body) for body in sent] == [sum(len(one.body) for one in made)]
 
     asyncio.run(asyncio.wait_for(run(), 20))
+
+
+def test_a_silent_curator_does_not_keep_it_from_stopping(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAINTAIN", 0.001)
+    plan = telling()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        store = serving(tmp_path, plan, lambda: NOW)
+        for one in (plan, telling(operator="Another")):
+            store.add_plan(one, f"http://127.0.0.1:{silent.getsockname()[1]}", "token", admission=False)
+            store.take(one.id, [sealed(one, value) for value in range(BATCH)])
+        store.close()
+        store = Store(tmp_path, lambda: NOW + HOUR)
+
+        async def run() -> socket.socket:
+            async with State(store, Settings()).running():
+                # The curator takes the connection, and says nothing.
+                link, _ = await asyncio.to_thread(silent.accept)
+            return link
+
+        with asyncio.run(asyncio.wait_for(run(), 20)):
+            end = time.monotonic() + 20
+            while [one for one in threading.enumerate() if one.name.startswith("sending")]:
+                assert time.monotonic() < end, "it is still sending"
+                time.sleep(0.01)
+    store.close()
+    assert [one.state for one in store.batches()] == [FIXED, FIXED]

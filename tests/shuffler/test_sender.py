@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from ldptrace.shuffler import sender as module
-from ldptrace.shuffler.sender import Request, Sender, put
+from ldptrace.shuffler.sender import Network, Request, Sender
 from ldptrace.shuffler.store import Store
 from shuffler_kit import BATCH, HOUR, NOW, sealed, serving, standing, telling
 
@@ -152,7 +152,7 @@ def test_a_curator_cannot_hold_up_the_others_for_ever(
         url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1/x"
         begun = time.monotonic()
         with contextlib.suppress(OSError):
-            status, text = put(Request(url, "secret", "a/b", size, [bytes(size)]))
+            status, text = Network().put(Request(url, "secret", "a/b", size, [bytes(size)]))
             assert (status, set(text)) in [(200, {"a"}), (200, set())], "what has arrived is no answer"
         assert time.monotonic() - begun < 30
         over.set()
@@ -178,11 +178,11 @@ def test_a_request_goes_over_the_network() -> None:
         answering.start()
         url = f"http://127.0.0.1:{server.server_port}/v1/x"
         request = Request(url, "secret", "a/b", 6, iter([b"abc", b"def"]))
-        assert put(request) == (200, '{"counted":3}')
+        assert Network().put(request) == (200, '{"counted":3}')
         answering.join()
     [(path, headers, body)] = got
     assert (path, headers["Authorization"], headers["Content-Type"], body) == (
         *("/v1/x", "Bearer secret", "a/b", b"abcdef"),
     )
     with pytest.raises(OSError):
-        put(Request(url, "secret", "a/b", 0, ()))
+        Network().put(Request(url, "secret", "a/b", 0, ()))

@@ -19,7 +19,7 @@ from ldptrace.protocol.limits import MAX_WINDOW
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import ADMISSION, SEALED_TYPE
 from ldptrace.protocol.words import asked_words
-from ldptrace.shuffler.sender import Put, Sender, put
+from ldptrace.shuffler.sender import Network, Put, Sender
 from ldptrace.shuffler.served import NO_WINDOW, Served
 from ldptrace.shuffler.store import Entry, Sealed, Store
 from ldptrace.web.answers import (
@@ -54,11 +54,12 @@ log = logging.getLogger("ldptrace.shuffler")
 class State(Shared):
     """The storage, intake, limits and sender of a shuffler that runs in the loop in which this is made."""
 
-    def __init__(self, store: Store, settings: Settings, send: Put = put) -> None:
+    def __init__(self, store: Store, settings: Settings, send: Put | None = None) -> None:
         super().__init__(settings, Intake(store.take), threads=2)
         self.beside = (self.maintain,)
         self.store = store
-        self.sender = Sender(store, send, asyncio.get_running_loop().time)
+        self._network = Network()
+        self.sender = Sender(store, send or self._network.put, asyncio.get_running_loop().time)
         self._sending = ThreadPoolExecutor(1, thread_name_prefix="sending")
 
     async def maintain(self) -> None:
@@ -76,6 +77,7 @@ class State(Shared):
         await super().stop()
         # A batch that is being sent is sent again after the next start.
         self._sending.shutdown(wait=False, cancel_futures=True)
+        self._network.stop()
         self.store.close()
 
 
@@ -194,6 +196,6 @@ ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
 )
 
 
-def create_app(store: Store, settings: Settings | None = None, send: Put = put) -> ASGIApp:
+def create_app(store: Store, settings: Settings | None = None, send: Put | None = None) -> ASGIApp:
     """Make the application of a shuffler."""
     return make_app(ROUTES, lambda: State(store, settings or Settings(), send), OPEN_HEADERS)

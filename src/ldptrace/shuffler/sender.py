@@ -97,32 +97,47 @@ class Sender:
         return Request(url, entry.token, "application/json", len(number), [number])
 
 
-def put(request: Request) -> tuple[int, str]:
-    """Send a request over the network."""
-    parts = urlsplit(request.url)
-    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    connection = kind(parts.netloc, timeout=PATIENCE)
-    headers = {
-        "Authorization": f"Bearer {request.token}",
-        "Content-Type": request.media_type,
-        "Content-Length": str(request.size),
-    }
-    end = None
-    try:
-        connection.connect()
-        end = threading.Timer(WHOLE, _cut, [connection.sock])
+class Network:
+    """The network, over which one request at a time is sent."""
+
+    def __init__(self) -> None:
+        self._link: socket.socket | None = None
+        self._stopped = False
+
+    def put(self, request: Request) -> tuple[int, str]:
+        """Send a request, and return the status and the text of the answer."""
+        if self._stopped:
+            raise OSError("the shuffler is being stopped")
+        parts = urlsplit(request.url)
+        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        connection = kind(parts.netloc, timeout=PATIENCE)
+        headers = {
+            "Authorization": f"Bearer {request.token}",
+            "Content-Type": request.media_type,
+            "Content-Length": str(request.size),
+        }
+        end = threading.Timer(WHOLE, self._cut)
         end.daemon = True
-        end.start()
-        connection.request("PUT", parts.path, request.body, headers)
-        answer = connection.getresponse()
-        return answer.status, answer.read(MOST).decode("utf-8", "replace")
-    finally:
-        if end is not None:
+        try:
+            connection.connect()
+            self._link = connection.sock
+            end.start()
+            connection.request("PUT", parts.path, request.body, headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read(MOST).decode("utf-8", "replace")
+        finally:
             end.cancel()
-        connection.close()
+            self._link = None
+            connection.close()
 
+    def stop(self) -> None:
+        """End the request of another thread, and send no more."""
+        self._stopped = True
+        self._cut()
 
-def _cut(link: socket.socket) -> None:
-    """End a connection that another thread uses, which gets an error, or what has arrived."""
-    with suppress(OSError):
-        link.shutdown(socket.SHUT_RDWR)
+    def _cut(self) -> None:
+        # The thread that waits gets an error, or what has arrived.
+        link = self._link
+        if link is not None:
+            with suppress(OSError):
+                link.shutdown(socket.SHUT_RDWR)
