@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -44,8 +45,11 @@ def test_a_plan_is_added_and_shown(folder: Path) -> None:
     assert said.exit_code == 0
     assert telling().id in said.output
     assert "A club" in said.output
+    assert "admit people by codes" in said.output
+    assert "admit people" not in run(*add(folder, "weekly", "--codes")).output
     shown = json.loads(run("shuffle", "show", "--json", "--data", str(folder / "data")).output)
-    assert shown == {"plans": [{"id": telling().id, "campaign": CAMPAIGN, "admission": False}], "batches": []}
+    assert shown["batches"] == []
+    assert {"id": telling().id, "campaign": CAMPAIGN, "admission": False} in shown["plans"]
     assert "ldpt_secret" not in run("shuffle", "show", "--data", str(folder / "data")).output
 
 
@@ -64,7 +68,8 @@ def test_what_is_not_the_plan_is_refused(folder: Path) -> None:
 def test_codes_are_lines_of_one_code_for_each_window(folder: Path) -> None:
     run(*add(folder, "weekly"))
     data = ("--data", str(folder / "data"))
-    assert "--first" in error_of("shuffle", "codes", standing().id, "--people", "2", *data)
+    said = error_of("shuffle", "codes", standing().id, "--people", "2", *data)
+    assert re.search(r"--first .*; devices answer window -?\d+ now", said), said
     made = run(
         "shuffle", "codes", standing().id[:9], "--people", "2", "--first", "0", "--windows", "3", *data
     )

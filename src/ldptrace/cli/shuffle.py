@@ -128,6 +128,11 @@ def add(
         f"operator of the shuffler: {shuffled.operator}; devices send to {shuffled.address}\n"
         f"a batch has at least {shuffled.batch:,} reports"
     )
+    if not store.plan(found.id).admission:
+        note(
+            "reports are taken from anybody, and somebody who forges most of a batch sees the rest: admit people by "
+            "codes (ldptrace shuffle codes)"
+        )
 
 
 def codes(
@@ -148,9 +153,12 @@ def codes(
 
     store = store_of(data)
     number = _plan_id(store, plan)
-    is_standing = store.plan(number).plan.standing is not None
-    if is_standing != (first is not None) or (not is_standing and windows != 1):
-        raise InputError("--first and --windows say for which windows of a standing plan codes are made")
+    standing = store.plan(number).plan.standing
+    if (standing is not None) != (first is not None) or (standing is None and windows != 1):
+        now = "" if standing is None else f"; devices answer window {standing.latest(time.time(), 0)} now"
+        raise InputError(
+            f"--first and --windows say for which windows of a standing plan codes are made{now}"
+        )
     numbers = [NO_WINDOW] if first is None else list(range(first, first + windows))
     for row in store.make_codes(number, numbers, people):
         typer.echo(" ".join(row))
