@@ -160,8 +160,7 @@ class Store:
     def reports(self, batch: Batch) -> Iterator[bytes]:
         """Return the reports of a fixed batch in an order that is drawn each time, in pieces of several."""
         with self._reading() as session:
-            slots = _slots(session, batch)
-            places = slots.places()
+            places = _slots(session, batch).places()
         secrets.SystemRandom().shuffle(places)
         for start in range(0, len(places), CHUNK):
             with self._reading() as session:
