@@ -40,8 +40,8 @@ from ldptrace.curator.memory import Memory, remembered
 from ldptrace.curator.tally import Tally
 from ldptrace.errors import FitWarning, PrivacyWarning
 from ldptrace.evaluation.controls import map_alone
-from ldptrace.evaluation.stream_metrics import STREAM_METRICS, Sides, StreamReference
-from ldptrace.evaluation.streams import Clock, Departures, Frame, StreamTables, windows
+from ldptrace.evaluation.stream_metrics import STREAM_METRICS, StreamReference
+from ldptrace.evaluation.streams import Clock, Frame, StreamTables, spans
 from ldptrace.methods.public import Public
 from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.protocol.plan import Plan
@@ -229,11 +229,10 @@ def measured(scene: Scene, options: argparse.Namespace, seed: int) -> list[dict[
 
 def reference_of(scene: Scene, real: Trajectories, start: int) -> StreamReference:
     """The real side without floor, beside the map alone where there is one."""
-    rng, departures = np.random.default_rng(0), Departures.of(real)
-    frame = Frame.of(Grid(scene.bounds, CELLS), Clock.of(departures, scene.tick, start), rng)
+    rng, times = np.random.default_rng(0), spans(real)
+    frame = Frame.of(Grid(scene.bounds, CELLS), Clock.of(times, scene.tick, start), rng)
     tables = StreamTables.of(real, frame)
-    sides = Sides(tables, tables, tables, tables)
-    found = StreamReference(frame, sides, windows(frame.clock, rng), departures.times, {})
+    found = StreamReference(frame, tables, tables, tables, times[0][0], {})
     if scene.roads is None:
         return found
     return found.with_map(map_alone(scene.roads.largest_component(), rng), rng)
@@ -246,7 +245,7 @@ def scores(reference: StreamReference, tables: StreamTables) -> dict[str, float]
 
 def course(reference: StreamReference, tables: StreamTables) -> dict[str, list[float]]:
     """People on the way and the density error tick by tick, the real ones and those of the map alone beside them."""
-    sides = {"real": reference.sides.real, "synthetic": tables, **reference.controls}
+    sides = {"real": reference.real, "synthetic": tables, **reference.controls}
     found: dict[str, list[float]] = {
         "tick": [reference.frame.clock.tick],
         "from": [reference.frame.clock.start],

@@ -10,13 +10,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ldptrace.evaluation import divergence
-from ldptrace.evaluation.divergence import Spread, quantile, round_edges
+from ldptrace.evaluation.divergence import Spread, full_counts, reference_counts, round_edges
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=12))
 def test_histograms_lose_nothing_or_say_so(values: list[int]) -> None:
-    scale, synthetic = divergence.Scale(0.0, 20.0, np.array([0.0, 5.0])), np.array(values, dtype=float)
-    reference, full, drawn = scale.counted(synthetic)
+    synthetic = np.array(values, dtype=float)
+    reference, full, drawn = Spread.of(np.array([0.0, 20.0])).counted(synthetic)
+    np.testing.assert_array_equal(full, full_counts(synthetic, 0.0, 20.0))
+    np.testing.assert_array_equal(reference, reference_counts(synthetic, 0.0, 20.0))
     assert full.sum() == drawn.sum() == len(values)
     for bucket in range(20):
         assert reference[bucket] == sum(bucket <= value <= bucket + 1 for value in values)
@@ -42,17 +44,12 @@ def test_spreads_of_parts_add_up(values: list[float], cut: int) -> None:
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=50))
 def test_edges_are_round_and_reach_the_usual_values(values: list[float]) -> None:
-    found = Spread.of(np.array(values)).scale().drawn
+    found = Spread.of(np.array(values)).drawn
     assert (len(found), found[0]) == (21, 0)
     assert np.all(np.diff(found) > 0)
     ordered = np.sort(values)
     # A drawing may leave out one value in two hundred, and no more.
     assert found[-1] >= 0.999 * ordered[int(np.ceil(0.995 * len(values))) - 1]
-
-
-@given(st.lists(st.integers(0, 30), min_size=1, max_size=60), st.floats(0, 1))
-def test_quantiles_of_counted_numbers_are_those_of_the_numbers(values: list[int], share: float) -> None:
-    assert quantile(np.bincount(values), share) == pytest.approx(float(np.quantile(values, share)))
 
 
 def test_small_things() -> None:

@@ -9,13 +9,12 @@ from evaluation_data import drifting_walks
 from ldptrace.core.outside import POLICIES
 from ldptrace.core.reading import Outside
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.engines.local import Memory
 from ldptrace.errors import InputError
 from ldptrace.evaluation.evaluator import evaluate
 from ldptrace.evaluation.measured import (
     Census,
     Measured,
-    Pass,
+    Side,
     align,
     choose_area,
     chosen,
@@ -157,13 +156,13 @@ def test_a_sample_and_bootstraps_of_lines() -> None:
     """A tenth of 2000 trajectories, and weights that add up to sizes: within six standard deviations, or 1e-9."""
     whole = timed(drifting_walks(2000, 1))
     rng = np.random.default_rng(3)
-    reading = Pass(GRID, None, {}, True, 0.1, rng, {500: 0.25, 6000: 3.0}, np.random.default_rng(4))
-    measured, again = Measured.by(reading, Memory(whole), None, rng)
+    side = Side.of(whole, GRID)
+    measured, again = side.measured(rng, few=200, sizes=[500, 6000])
     assert abs(len(measured.trajectories) - 200) < 6 * np.sqrt(180)
     assert len(measured.summary) == 2000
     for size, other in again.items():
         assert abs(other.traces.trajectories - size) < 6 * np.sqrt(size)
-    assert len(Trajectories.concat(Memory(whole).add_up(reading.chosen, []))) == len(measured.trajectories)
+    assert len(side.sample(rng)) == 2000
 
 
 def test_another_size_of_the_same_set() -> None:

@@ -8,7 +8,7 @@ import pytest
 from evaluation_data import drifting_walks
 from ldptrace.errors import InputError
 from ldptrace.evaluation.evaluator import evaluate
-from ldptrace.evaluation.sets import Sets, set_names
+from ldptrace.evaluation.sets import open_sides, set_names
 
 SQUARE = (0.0, 0.0, 10.0, 10.0)
 
@@ -35,15 +35,15 @@ def test_options_that_cannot_be_are_refused_in_one_sentence(options: dict[str, A
 
 def test_sets_share_an_area_and_count_what_they_have() -> None:
     real, other = drifting_walks(30, 1), drifting_walks(20, 2)
-    sets = Sets.of(real, [other], ["ours"], 4, SQUARE)
-    assert sets.area.n == 4
-    assert [found.kept for found in sets.census] == [30, 20]
-    assert sets.names == ["the real set", "the synthetic set ours"]
+    sides, origin = open_sides(real, [other], ["ours"], 4, SQUARE)
+    assert [(side.area.n, side.census.kept) for side in sides] == [(4, 30), (4, 20)]
+    assert [side.name for side in sides] == ["the real set", "the synthetic set ours"]
+    assert origin == "given"
     with pytest.raises(InputError, match="no synthetic set"):
-        Sets.of(real, [], [], 4, SQUARE)
+        open_sides(real, [], [], 4, SQUARE)
 
 
 def test_bounds_that_are_no_degrees_are_refused_where_one_set_has_degrees() -> None:
     degrees = replace(drifting_walks(20, 2), crs="EPSG:4326")
     with pytest.raises(InputError, match=r"bounds 0,0,20000,20000 are no degrees"):
-        Sets.of(drifting_walks(30, 1), [degrees], ["ours"], 4, (0, 0, 20_000, 20_000))
+        open_sides(drifting_walks(30, 1), [degrees], ["ours"], 4, (0, 0, 20_000, 20_000))

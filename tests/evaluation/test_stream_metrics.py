@@ -73,7 +73,7 @@ def test_empty_boxes_count_as_one_percent_of_a_window() -> None:
     lonely = ticking(2, 1)
     reference = StreamReference.of(Memory(lonely), same, GRID, 10.0, 0, np.random.default_rng(3))
     clock, tables = reference.frame.clock, reference.tables(Memory(OTHER), same, "ours")
-    real = reference.sides.real.answers
+    real = reference.real.answers
     assert real.min() == 0
     least = 0.01 * lonely.points * clock.window / clock.ticks
     expected = np.mean(np.abs(real - tables.answers) / np.maximum(real, least))
@@ -81,7 +81,7 @@ def test_empty_boxes_count_as_one_percent_of_a_window() -> None:
 
 
 def test_a_stream_beside_itself_is_perfect_and_its_controls_are_not(reference: StreamReference) -> None:
-    values = reference.values(reference.sides.real)
+    values = reference.values(reference.real)
     assert set(values) == set(STREAM_METRICS)
     for name, value in values.items():
         best = 0.0 if STREAM_METRICS[name].goal == "min" else 1.0
@@ -95,7 +95,7 @@ def test_a_stream_beside_itself_is_perfect_and_its_controls_are_not(reference: S
 
 
 def test_the_course_of_a_stream(reference: StreamReference) -> None:
-    course, clock = reference.course(reference.sides.real), reference.frame.clock
+    course, clock = reference.course(reference.real), reference.frame.clock
     assert sum(course["present"]) == REAL.points
     assert len(course["density_error"]) == clock.ticks
     assert len(course["transition_error"]) == clock.ticks - 1

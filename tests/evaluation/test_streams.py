@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evaluation_data import densified
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.evaluation.streams import Clock, Counts, Departures, Frame, Positions, StreamTables
+from ldptrace.evaluation.streams import Clock, Counts, Frame, Positions, StreamTables, spans
 from ldptrace.protocol.grid import Grid
 from tick_kit import GRID, ticking
 
@@ -92,11 +92,11 @@ def test_large_tables_are_counted_as_small_ones() -> None:
 
 def test_a_clock_begins_with_the_first_trip_and_refuses_a_warm_up_without_end() -> None:
     trips = Trajectories([1, 2, 3], [1, 1, 1], [0, 2, 3], t=[100.0, 160.0, 130.0])
-    departures = Departures.of(trips) + Departures()
-    clock = Clock.of(departures, 20.0, 1)
+    found = spans(trips) + spans(trips.take(np.arange(0)))
+    clock = Clock.of(found, 20.0, 1)
     assert (clock.origin, clock.ticks, clock.window) == (100.0, 4, 3)
     with pytest.raises(InputError, match="4 ticks of 20 s: compare from tick 0 to 2 on, got 3"):
-        Clock.of(departures, 20.0, 3)
+        Clock.of(found, 20.0, 3)
 
 
 def test_grids_that_are_too_fine_for_patterns_are_refused() -> None:

@@ -72,12 +72,12 @@ def test_every_street_of_a_trip_counts_once_in_its_direction() -> None:
 def test_intervals_of_streets_allow_for_what_no_answer_says() -> None:
     sample = Sample(Trajectories.concat([EAST] * 500), replicates=np.ones((2, 500), dtype=np.float32))
     found = Flows.count(sample, ROADS)
-    assert found.low is not None
-    busiest = int(found.vehicles[0].argmax())
+    assert found.vehicles.low is not None
+    busiest = int(found.vehicles.values[0].argmax())
     # Two fifths of the number, as the guide for planners says.
     assert UNTOLD == 0.4
     error = np.sqrt(2 * 500 + (0.4 * 500) ** 2)
-    assert found.low[0, busiest] == pytest.approx(500 - SURE * error)
+    assert found.vehicles.low[0, busiest] == pytest.approx(500 - SURE * error)
 
 
 def test_pieces_of_a_cut_edge_are_one_street() -> None:
@@ -104,9 +104,9 @@ def test_turns_are_counted_where_they_are_taken() -> None:
 def test_hours_are_those_in_which_a_street_is_entered() -> None:
     late = replace(EAST, t=EAST.t + HOUR - 300 if EAST.t is not None else None)
     found = flows(late, ROADS, "hour", weight=10)
-    assert found.vehicles[8].sum() + found.vehicles[9].sum() == 30
-    assert found.vehicles[8].sum() > 0
-    assert found.vehicles[9].sum() > 0
+    assert found.vehicles.values[8].sum() + found.vehicles.values[9].sum() == 30
+    assert found.vehicles.values[8].sum() > 0
+    assert found.vehicles.values[9].sum() > 0
 
 
 def test_flows_carry_what_describes_a_street_and_its_total() -> None:
@@ -165,10 +165,11 @@ def test_geojson_and_parquet_are_two_files(tmp_path: Path) -> None:
     made = replace(flows(EAST, ROADS), promise={"epsilon": "1"})
     assert [path.name for path in made.write(tmp_path / "f.geojson")] == ["f.geojson", "f.turns.geojson"]
     assert len(geopandas.read_file(tmp_path / "f.geojson")) == 3
-    bounds = replace(
-        made, total=Numbers(made.total.values, low=0.5 * made.total.values, high=4 * made.total.values)
+    total, vehicles = (
+        Numbers(each.values, low=0.5 * each.values, high=4 * each.values)
+        for each in (made.total, made.vehicles)
     )
-    bounds = replace(bounds, low=0.5 * made.vehicles, high=4 * made.vehicles)
+    bounds = replace(made, total=total, vehicles=vehicles)
     bounds.write(tmp_path / "f.parquet")
     table = pq.read_table(tmp_path / "f.parquet")
     assert table["vehicles_high"].to_pylist() == [4.0] * 3

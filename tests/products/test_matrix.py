@@ -18,7 +18,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.products.departures import HOUR, checked_by
 from ldptrace.products.matrix import UNTOLD, Matrix, independent
-from ldptrace.products.sample import SURE, Sample
+from ldptrace.products.sample import SURE, Numbers, Sample
 from ldptrace.products.zones import H3, Polygons, Zones
 
 HALVES = Polygons("halves", ("west", "east"), [shapely.box(0, 0, 1, 2), shapely.box(1, 0, 2, 2)])
@@ -75,7 +75,7 @@ def test_names_of_zones_that_are_no_numbers_go_beside_the_lookup(tmp_path: Path)
 
 def test_thousands_of_long_names_fit_in_a_file(tmp_path: Path) -> None:
     names = tuple(f"{number:0>60}" for number in range(1_100))
-    Matrix(names, ("trips",), np.zeros((1, len(names), len(names)))).write(tmp_path / "od.omx")
+    Matrix(names, ("trips",), Numbers(np.zeros((1, len(names), len(names))))).write(tmp_path / "od.omx")
     with openmatrix.open_file(str(tmp_path / "od.omx")) as file:
         assert file.root.zone_names.read() == [name.encode() for name in names]
 
@@ -84,13 +84,13 @@ def test_intervals_allow_for_what_no_answer_says() -> None:
     """A model whose replicates all agree is still unsure which origins belong to which destinations."""
     many = Trajectories.concat([TRIPS] * 500)
     found = Matrix.count(Sample(many, replicates=np.ones((2, len(many)), dtype=np.float32)), HALVES)
-    assert found.low is not None
+    assert found.numbers.low is not None
     chance = 2 * found.trips[0, 0, 1]
     # Chosen on generated cities; a smaller one makes intervals too narrow.
     assert UNTOLD == 0.2
     error = np.sqrt(chance + (0.2 * independent(found.trips)[0, 0, 1]) ** 2)
     assert error > np.sqrt(chance)
-    assert found.low[0, 0, 1] == pytest.approx(found.trips[0, 0, 1] - SURE * error)
+    assert found.numbers.low[0, 0, 1] == pytest.approx(found.trips[0, 0, 1] - SURE * error)
 
 
 def test_intervals_are_columns_or_further_files(tmp_path: Path) -> None:

@@ -163,7 +163,8 @@ def lifelike_inputs(plan: Plan, number: int, group: int) -> list[Input]:
 def _choose(
     chosen: dict[Answer, Input], plan: Plan, number: int, group: int, name: str, trips: list[Points]
 ) -> None:
-    """Add somebody whose answer nobody else has. One that is itself drawn at random is never the worst case."""
+    """Add a person if no other has the same answer, and if that answer is not itself drawn at random: such an answer is
+    never the worst case."""
     occasion = occasion_among([Recording(points) for points in trips], plan.grid)
     draws = {
         tuple(

@@ -100,3 +100,14 @@ def added(one: D, other: D, **otherwise: Any) -> D:
     names = [column.name for column in fields(one) if column.name not in otherwise]
     sums = {name: getattr(one, name) + getattr(other, name) for name in names}
     return replace(one, **sums, **otherwise)
+
+
+class Each(tuple[T, ...]):
+    """Several things that are added entry by entry.
+
+    >>> Each((1, [2])) + Each((3, [4]))
+    (4, [2, 4])
+    """
+
+    def __add__(self, other: Any) -> Each[T]:
+        return Each(a + b for a, b in zip(self, other, strict=True))

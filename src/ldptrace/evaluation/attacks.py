@@ -32,7 +32,8 @@ Resilience = dict[str, Any]
 
 
 def resilience_of(matches: Ints) -> Resilience:
-    """Compute the shares from the numbers of matches. Without attacked trajectories, they are undefined.
+    """Return the number of attacked trajectories, and the share of them with more than kappa matches for each kappa
+    (undefined if none is attacked).
 
     >>> resilience_of(np.array([0, 5, 11]))["resilience"][:4]
     [0.6666666666666666, 0.6666666666666666, 0.6666666666666666, 0.3333333333333333]

@@ -134,8 +134,7 @@ def _search(places, graph, start, end):  # type: ignore[no-untyped-def]
                 node = source[came[node]]
             if filled + sizes[k] > len(ways):
                 larger = np.empty(2 * (filled + sizes[k]), dtype=np.int32)
-                for place in range(filled):
-                    larger[place] = ways[place]
+                larger[:filled] = ways[:filled]
                 ways = larger
             node = goal
             for step in range(sizes[k]):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ldptrace.core.arrays import Floats, Ints
-from ldptrace.core.kernels import kernel
-from ldptrace.core.parallel import added
+from ldptrace.core.parallel import Each, added
 from ldptrace.evaluation.traces import CLASSES, LOWEST, PER_DOUBLING
 from ldptrace.pages.charts import round_up
 
@@ -40,8 +40,7 @@ def count_divergence(real: ArrayLike, synthetic: ArrayLike) -> float:
 def divergence_terms(p: Floats, q: Floats) -> Floats:
     """Return the contribution of each item to the Jensen-Shannon divergence, for many distributions at once."""
     middle = (p + q) / 2
-    terms: Floats = (_terms(p, middle) + _terms(q, middle)) / 2
-    return terms
+    return (_terms(p, middle) + _terms(q, middle)) / 2
 
 
 def _terms(p: Floats, q: Floats) -> Floats:
@@ -64,55 +63,38 @@ def table_divergence(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Scale:
-    """The range of a real set's values, and the borders of the buckets in which they are drawn.
+def reference_counts(values: Floats, low: float, high: float) -> Floats:
+    """Return counts in twenty equal buckets over a range, as in the reference code: they begin at 0 instead of the
+    smallest value, both ends belong to a bucket, and values above the last bucket are not counted.
 
-    Values of any set are counted in three ways. Counts of parts can be added.
+    >>> reference_counts(np.array([1.0, 25.0]), 0.0, 20.0)[:3].tolist()
+    [1.0, 1.0, 0.0]
     """
+    starts = np.arange(BUCKETS) * ((high - low) / BUCKETS)
+    ends = starts + (high - low) / BUCKETS
+    # Values not below each start, less values above each end.
+    reached = np.bincount(np.searchsorted(starts, values, side="right"), minlength=BUCKETS + 1)
+    passed = np.bincount(np.searchsorted(ends, values, side="left"), minlength=BUCKETS + 1)
+    inside = (reached - passed)[::-1].cumsum()[::-1][1:]
+    return inside.astype(np.float64)
 
-    low: float
-    high: float
-    drawn: Floats
 
-    def counted(self, values: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the counts as in the reference code, the counts without loss, and the counts for drawing, with one
-        bucket below and one above."""
-        where = np.searchsorted(self.drawn, values, side="right")
-        drawn = np.bincount(where, minlength=len(self.drawn) + 1).astype(np.float64)
-        return self.reference(values), self.full(values), drawn
+def full_counts(values: Floats, low: float, high: float) -> Floats:
+    """Return counts in twenty half-open buckets over a range, with one more bucket below and one above, so that no
+    value is lost.
 
-    def reference(self, values: Floats) -> Floats:
-        """Return counts in twenty equal buckets, as in the reference code: they begin at 0 instead of the smallest
-        value, both ends belong to a bucket, and values above the last bucket are not counted.
+    >>> full_counts(np.array([-1.0, 1.0, 25.0]), 0.0, 20.0).tolist()[:4]
+    [1.0, 0.0, 1.0, 0.0]
+    """
+    edges = np.linspace(low, high, BUCKETS + 1) if high > low else np.array([low, high])
+    edges[-1] = np.nextafter(high, np.inf)
+    return _counted(values, edges)
 
-        >>> Scale(0.0, 20.0, np.empty(0)).reference(np.array([1.0, 25.0]))[:3].tolist()
-        [1.0, 1.0, 0.0]
-        """
-        starts = np.arange(BUCKETS) * ((self.high - self.low) / BUCKETS)
-        ends = starts + (self.high - self.low) / BUCKETS
-        # Values not below each start, less values above each end.
-        reached = np.bincount(np.searchsorted(starts, values, side="right"), minlength=BUCKETS + 1)
-        passed = np.bincount(np.searchsorted(ends, values, side="left"), minlength=BUCKETS + 1)
-        inside = (reached - passed)[::-1].cumsum()[::-1][1:]
-        counts: Floats = inside.astype(np.float64)
-        return counts
 
-    def full(self, values: Floats) -> Floats:
-        """Return counts in twenty half-open buckets over the range, with one more bucket below and one above, so that
-        no value is lost.
-
-        >>> Scale(0.0, 20.0, np.empty(0)).full(np.array([-1.0, 1.0, 25.0])).tolist()[:4]
-        [1.0, 0.0, 1.0, 0.0]
-        """
-        edges = (
-            np.linspace(self.low, self.high, BUCKETS + 1)
-            if self.high > self.low
-            else np.array([self.low, self.high])
-        )
-        edges[-1] = np.nextafter(self.high, np.inf)
-        where = np.searchsorted(edges, values, side="right")
-        return np.bincount(where, minlength=len(edges) + 1).astype(np.float64)
+def _counted(values: Floats, edges: Floats) -> Floats:
+    """Return counts between the edges, with one bucket below and one above."""
+    where = np.searchsorted(edges, values, side="right")
+    return np.bincount(where, minlength=len(edges) + 1).astype(np.float64)
 
 
 # Share of the values that a drawing leaves out: rare exceptions.
@@ -128,6 +110,8 @@ def class_counts(values: Floats) -> Ints:
 @dataclass(frozen=True, eq=False)
 class Spread:
     """The smallest and largest value, the sum of all values, and the number of values in each logarithmic class.
+
+    The spread of a real set decides the buckets of the histograms of all sets.
 
     >>> both = Spread.of(np.array([1.0, 3.0])) + Spread.of(np.array([8.0]))
     >>> both.low, both.high, both.mean
@@ -165,9 +149,21 @@ class Spread:
         place = int(np.searchsorted(reached, (1 - RARE) * reached[-1]))
         return min(self.high, 2.0 ** (LOWEST + (place + 1) / PER_DOUBLING))
 
-    def scale(self) -> Scale:
-        """Return the buckets for the values of this set and of sets that are compared with it."""
-        return Scale(self.low, self.high, round_edges(self.usual_most))
+    @cached_property
+    def drawn(self) -> Floats:
+        """The borders of the buckets in which values are drawn."""
+        return round_edges(self.usual_most)
+
+    def counted(self, values: Floats) -> Each[Floats]:
+        """Return the values of any set in three histograms over the range of this set: as in the reference code,
+        without loss, and for drawing. Counts of parts can be added."""
+        return Each(
+            (
+                reference_counts(values, self.low, self.high),
+                full_counts(values, self.low, self.high),
+                _counted(values, self.drawn),
+            )
+        )
 
 
 def round_edges(most: float) -> Floats:
@@ -182,20 +178,6 @@ def round_edges(most: float) -> Floats:
     return np.arange(BUCKETS + 1.0) * round_up(width, (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10))
 
 
-def quantile(counts: Ints, share: float) -> float:
-    """Return a quantile of whole numbers, given how many are 0, 1, 2 ..., interpolated as in NumPy.
-
-    >>> float(quantile(np.array([0, 1, 3]), 0.5)), float(np.quantile([1, 2, 2, 2], 0.5))
-    (2.0, 2.0)
-    """
-    reached = counts.cumsum()
-    at = share * (reached[-1] - 1)
-    below, above = (
-        int(np.searchsorted(reached, rank, side="right")) for rank in (math.floor(at), math.ceil(at))
-    )
-    return below + (at - math.floor(at)) * (above - below)
-
-
 def kendall_tau(real: ArrayLike, synthetic: ArrayLike) -> float:
     """Compute Kendall's tau as the reference counts it.
 
@@ -205,12 +187,8 @@ def kendall_tau(real: ArrayLike, synthetic: ArrayLike) -> float:
     >>> kendall_tau([1, 2, 3], [1, 2, 2])
     0.3333333333333333
     """
-    pairs, discordant, tied_real, tied_synthetic, tied_both = _pairs(real, synthetic)
-    if pairs == 0:
-        return math.nan
-    reversed_ = discordant + tied_synthetic - tied_both
-    concordant = pairs - tied_real - reversed_
-    return (concordant - reversed_) / pairs
+    pairs, agreement, _, tied_synthetic, tied_both = _pairs(real, synthetic)
+    return (agreement - (tied_synthetic - tied_both)) / pairs if pairs else math.nan
 
 
 def kendall_tau_b(real: ArrayLike, synthetic: ArrayLike) -> float:
@@ -219,10 +197,9 @@ def kendall_tau_b(real: ArrayLike, synthetic: ArrayLike) -> float:
     >>> round(kendall_tau_b([1, 2, 3], [1, 2, 2]), 6)
     0.816497
     """
-    pairs, discordant, tied_real, tied_synthetic, tied_both = _pairs(real, synthetic)
-    concordant = pairs - tied_real - tied_synthetic + tied_both - discordant
+    pairs, agreement, tied_real, tied_synthetic, _ = _pairs(real, synthetic)
     untied = (pairs - tied_real) * (pairs - tied_synthetic)
-    return (concordant - discordant) / math.sqrt(untied) if untied else math.nan
+    return agreement / math.sqrt(untied) if untied else math.nan
 
 
 def hotspot_gain(real: ArrayLike, synthetic: ArrayLike, top: int = 5) -> float:
@@ -242,33 +219,17 @@ def hotspot_gain(real: ArrayLike, synthetic: ArrayLike, top: int = 5) -> float:
 
 
 def _pairs(real: ArrayLike, synthetic: ArrayLike) -> tuple[int, int, int, int, int]:
-    """Return the numbers of pairs: all, discordant, tied in real, tied in synthetic, tied in both."""
+    """Return the numbers of pairs: all, concordant less discordant ones, tied in real, tied in synthetic, tied in
+    both."""
+    from scipy.stats import kendalltau
+
     first = np.unique(np.asarray(real), return_inverse=True)[1]
     second = np.unique(np.asarray(synthetic), return_inverse=True)[1]
-    order = np.lexsort((second, first))
-    discordant = int(_inversions(second[order].astype(np.int64)))
-    both = first * (second.max() + 1 if len(second) else 1) + second
-    ties = []
-    for labels in (first, second, both):
+    pairs, ties = len(first) * (len(first) - 1) // 2, []
+    for labels in (first, second, first * len(second) + second):
         counts = np.unique(labels, return_counts=True)[1]
         ties.append(int(np.sum(counts * (counts - 1) // 2)))
-    return len(first) * (len(first) - 1) // 2, discordant, *ties  # type: ignore[return-value]
-
-
-@kernel
-def _inversions(ranks):  # type: ignore[no-untyped-def]
-    """Count the pairs i < j with ranks[i] > ranks[j], by a Fenwick tree."""
-    tree = np.zeros(len(ranks) + 1, dtype=np.int64)
-    inversions = 0
-    for seen in range(len(ranks)):
-        at_most = 0
-        node = ranks[seen] + 1
-        while node > 0:
-            at_most += tree[node]
-            node -= node & -node
-        inversions += seen - at_most
-        node = ranks[seen] + 1
-        while node < len(tree):
-            tree[node] += 1
-            node += node & -node
-    return inversions
+    untied = (pairs - ties[0]) * (pairs - ties[1])
+    # Tau-b is this difference over the root; whole numbers are exact again after rounding.
+    agreement = round(kendalltau(first, second).statistic * math.sqrt(untied)) if untied else 0
+    return pairs, agreement, *ties  # type: ignore[return-value]

@@ -36,10 +36,19 @@ from ldptrace.evaluation.figures import (
     street_lines,
 )
 from ldptrace.evaluation.line_metrics import StreetMap
-from ldptrace.evaluation.measured import Measured, clock_of, real_remarks, sampled, set_remarks, timed_walks
+from ldptrace.evaluation.measured import (
+    SAMPLE,
+    Measured,
+    Side,
+    clock_of,
+    real_remarks,
+    sampled,
+    set_remarks,
+    timed_walks,
+)
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error
 from ldptrace.evaluation.scorecard import Scorecard, SetResult
-from ldptrace.evaluation.sets import SAMPLE, Sets, one_for_each, set_names
+from ldptrace.evaluation.sets import one_for_each, open_sides, set_names
 from ldptrace.evaluation.settings import GRID, Judging, Settings
 from ldptrace.evaluation.stream_metrics import StreamReference
 from ldptrace.evaluation.summary import Summary
@@ -135,24 +144,21 @@ def evaluate(
     with stages("prepare"):
         network = roads if roads is None or isinstance(roads, RoadNetwork) else read_network(roads)
         stated_crs = None if network is None else network.crs
-        sets = Sets.of(real, synthetic, labels, grid, bounds, outside, timezone, stated_crs)
-        streets = None
+        sides, origin = open_sides(real, synthetic, labels, grid, bounds, outside, timezone, stated_crs)
+        area, streets = sides[0].area, None
         if network is not None:
-            network.check_against(sets.area.bounds, sets.crs)
-            streets = StreetMap.of(network.clipped(sets.area.bounds))
+            network.check_against(area.bounds, sides[0].crs)
+            streets = StreetMap.of(network.clipped(area.bounds))
     with stages("summarise"):
         few = SAMPLE if attacks else DRAWN if streets is None else ROUTED
-        real_size, *sizes = (found.kept for found in sets.census)
-        rates = {size: size / real_size for size in sorted(set(sizes))}
-        measured = [
-            Measured.by(sets.reading(number, rng, few, rates if number == 0 else None), crowd, streets, rng)
-            for number, crowd in enumerate(sets.crowds)
-        ]
-        references = References.from_measured(*measured[0], rng)
-    promised = [crowd.provenance for crowd in sets.crowds[1:]] if stated is None else stated
+        sizes = [side.census.kept for side in sides[1:]]
+        first, again = sides[0].measured(rng, streets, few, sizes)
+        measured = [first, *(side.measured(rng, streets, few)[0] for side in sides[1:])]
+        references = References.from_measured(first, again, rng)
+    promised = [side.crowd.provenance for side in sides[1:]] if stated is None else stated
     said = [
-        [*before, *sampled(title, item, attacks=attacks, streets=streets is not None)]
-        for before, title, (item, _) in zip(sets.notes, sets.names, measured, strict=True)
+        [*side.notes, *sampled(side.name, item, attacks=attacks, streets=streets is not None)]
+        for side, item in zip(sides, measured, strict=True)
     ]
     # What is known of each set before it is compared.
     results = [
@@ -162,13 +168,13 @@ def evaluate(
     stream = None
     if tick is not None:
         with stages("streams"):
-            stream, results = _streams(sets, results, streets, (tick, from_tick), seed)
+            stream, results = _streams(sides, results, streets, (tick, from_tick), seed)
     return _card(
-        sets,
         references,
-        [item for item, _ in measured[1:]],
+        measured[1:],
         results,
         rng,
+        origin=origin,
         settings=replace(settings, seed=seed),
         streets=streets,
         stream=stream,
@@ -241,21 +247,21 @@ def resilience(
             f"sets are attacked one by one, so each has a name of its own, got {', '.join(labels)}"
         )
     with stages("prepare"):
-        sets = Sets.of(real, synthetic, labels, grid, bounds, outside)
-        chosen = [sets.sample(number, rng) for number in range(len(sets.crowds))]
-        sizes = CellPaths.from_trajectories(chosen[0], sets.area).sizes
-        walks = uniform_walks(sizes, sets.area, rng, crs=sets.crs)
+        sides, _ = open_sides(real, synthetic, labels, grid, bounds, outside)
+        chosen, area = [side.sample(rng) for side in sides], sides[0].area
+        sizes = CellPaths.from_trajectories(chosen[0], area).sizes
+        walks = uniform_walks(sizes, area, rng, crs=sides[0].crs)
     with stages("attack"):
-        return dict(zip(labels, _attack(sets.area, chosen, walks), strict=True))
+        return dict(zip(labels, _attack(area, chosen, walks), strict=True))
 
 
 def _card(
-    sets: Sets,
     references: References,
     others: Sequence[Measured],
     results: Sequence[SetResult],
     rng: np.random.Generator,
     *,
+    origin: str,
     settings: Settings,
     streets: StreetMap | None,
     stream: dict[str, Any] | None,
@@ -263,10 +269,10 @@ def _card(
     stages: Stages,
 ) -> Scorecard:
     """Make the scorecard: complete the results of the measured synthetic sets `others`."""
-    real, area, repeat = references.real, sets.area, settings.repeat
+    real, area, repeat = references.real, references.real.summary.grid, settings.repeat
     names = [item.name for item in results]
     with stages("measure"):
-        walks = uniform_walks(_walk_sizes(real.summary, rng), area, rng, crs=sets.crs)
+        walks = uniform_walks(_walk_sizes(real.summary, rng), area, rng, crs=real.trajectories.crs)
         blind = Measured.of(timed_walks(walks, real.traces, rng), area, streets, rng)
         controls = _controls(streets, others, area, rng)
         values = references.values(others, blind.resized(len(real.summary)), controls, repeat, rng)
@@ -294,7 +300,7 @@ def _card(
     evaluation = {
         "grid": area.n,
         "bounds": list(area.bounds),
-        "bounds_from": sets.origin,
+        "bounds_from": origin,
         "crs": real.trajectories.crs,
         "roads": None if streets is None else streets.roads.name,
         "street_tolerance": None if streets is None else streets.index.tolerance,
@@ -321,7 +327,7 @@ def read_network(path: str | os.PathLike[str]) -> RoadNetwork:
 
 
 def _streams(
-    sets: Sets,
+    sides: Sequence[Side],
     results: Sequence[SetResult],
     streets: StreetMap | None,
     ticks: tuple[float, int],
@@ -330,14 +336,14 @@ def _streams(
     """Compare the sets as streams, with a tick in seconds and the first tick to compare."""
     # A source of its own: the other values are the same with streams and without.
     rng = np.random.default_rng([seed, 1])
-    kept = [sets.reading(number, rng, SAMPLE).kept for number in range(len(sets.crowds))]
-    reference = StreamReference.of(sets.crowds[0], kept[0], sets.area, *ticks, rng)
+    real, area = sides[0], sides[0].area
+    reference = StreamReference.of(real.crowd, real.kept, area, *ticks, rng)
     if streets is not None:
-        routes = _kept(map_alone(streets.roads.largest_component(), rng), sets.area)
+        routes = _kept(map_alone(streets.roads.largest_component(), rng), area)
         reference = reference.with_map(routes, rng)
     found = []
-    for number, item in enumerate(results, start=1):
-        tables = reference.tables(sets.crowds[number], kept[number], sets.names[number])
+    for side, item in zip(sides[1:], results, strict=True):
+        tables = reference.tables(side.crowd, side.kept, side.name)
         found.append(replace(item, values=reference.values(tables), course=reference.course(tables)))
     return reference.document(), found
 

@@ -13,7 +13,7 @@ import shapely
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation.divergence import RARE, quantile
+from ldptrace.evaluation.divergence import RARE
 from ldptrace.evaluation.line_metrics import class_edges, grouped, log_classes, per_hour
 from ldptrace.evaluation.measured import Measured
 from ldptrace.evaluation.summary import Summary
@@ -69,8 +69,12 @@ def portrait(name: str, measured: Measured, real: Measured, picked: Ints | None)
 
 def histogram_edges(real: Measured) -> dict[str, list[float]]:
     """Return the borders of the buckets of each histogram; none of durations and speeds without times."""
-    lengths, diameters = real.summary.scales
-    edges = {"lengths": lengths.drawn, "diameters": diameters.drawn, "cells": cell_edges(real.summary)}
+    tables = real.summary.tables
+    edges = {
+        "lengths": tables.lengths.drawn,
+        "diameters": tables.diameters.drawn,
+        "cells": cell_edges(real.summary),
+    }
     for name in ("durations", "speeds"):
         counts = getattr(real.traces, name)
         edges[name] = class_edges(log_classes(counts)) if real.traces.has_times else np.empty(0)
@@ -92,7 +96,9 @@ def blocks(grid: Grid, most: int) -> Ints:
 def cell_edges(real: Summary) -> Floats:
     """Return the edges of buckets for the number of cells of a path, up to the largest real number that is not a rare
     exception."""
-    return np.arange(1.0, max(quantile(real.tables.sizes, 1 - RARE), 4.0) + 2.0)
+    reached = real.tables.sizes.cumsum()
+    most = int(np.searchsorted(reached, (1 - RARE) * reached[-1]))
+    return np.arange(1.0, max(most, 4) + 2.0)
 
 
 def pattern_table(real: Summary, synthetic: list[Summary]) -> list[dict[str, Any]]:
@@ -170,16 +176,14 @@ def street_lines(roads: RoadNetwork, grid: Grid) -> list[list[int]]:
     up = np.rint((y - oy) / (sy * grid.n) * 1000).astype(np.int64)
     here = np.flatnonzero(ragged.inner_steps(offsets))
     pieces = np.column_stack((across[here], up[here], across[here + 1], up[here + 1]))
-    # Either direction is the same line.
-    backwards = (pieces[:, 0] > pieces[:, 2]) | (
-        (pieces[:, 0] == pieces[:, 2]) & (pieces[:, 1] > pieces[:, 3])
-    )
+    # Either direction is the same line: the end with the lower x, then the lower y, is first.
+    first, last = pieces[:, :2], pieces[:, 2:]
+    backwards = (first * (1001, 1)).sum(axis=1) > (last * (1001, 1)).sum(axis=1)
     pieces[backwards] = pieces[backwards][:, [2, 3, 0, 1]]
     pieces = np.unique(pieces[(pieces >= 0).all(axis=1) & (pieces <= 1000).all(axis=1)], axis=0)
     length = np.hypot(pieces[:, 2] - pieces[:, 0], pieces[:, 3] - pieces[:, 1])
     longest = np.argsort(-length, kind="stable")[:STREETS]
-    drawn: list[list[int]] = pieces[longest[length[longest] > 0]].tolist()
-    return drawn
+    return pieces[longest[length[longest] > 0]].tolist()
 
 
 def _plain(value: Any) -> Any:

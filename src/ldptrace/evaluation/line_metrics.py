@@ -141,11 +141,9 @@ TAIL = 0.005
 
 @dataclass(frozen=True, eq=False)
 class LineQueries:
-    """Random squares of every size, and random hours, which are the same for all sets."""
+    """Random squares by the part of the map that they cover, and random hours, the same for all sets."""
 
-    small: dict[int, SquareQueries]
-    usual: SquareQueries
-    spans: SquareQueries
+    squares: dict[float, SquareQueries]
     hours: Ints
     # The length of a unit of x and of y.
     scale: tuple[float, float] = (1.0, 1.0)
@@ -153,13 +151,9 @@ class LineQueries:
     @staticmethod
     def draw(rng: np.random.Generator, real: Traces, scale: tuple[float, float]) -> LineQueries:
         """Draw squares with uniform centres, in the scaled plane, and time windows that begin on the hour."""
-        return LineQueries(
-            {part: SquareQueries.draw(rng, real.grid, fraction=1 / part, scale=scale) for part in SMALL},
-            SquareQueries.draw(rng, real.grid, scale=scale),
-            SquareQueries.draw(rng, real.grid, fraction=SPAN_FRACTION, scale=scale),
-            rng.integers(0, HOURS, QUERIES),
-            scale,
-        )
+        parts = (*(1 / part for part in SMALL), FRACTION, SPAN_FRACTION)
+        squares = {part: SquareQueries.draw(rng, real.grid, fraction=part, scale=scale) for part in parts}
+        return LineQueries(squares, rng.integers(0, HOURS, QUERIES), scale)
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,14 +209,14 @@ def density_divergence(of: Callable[[LinePair], tuple[Floats, Floats]], side: in
 
 def small_query_error(part: int, pair: LinePair) -> float:
     """Return the mean relative error of the length of lines in 200 squares of 1/part of the map."""
-    queries = pair.queries.small[part]
+    queries = pair.queries.squares[1 / part]
     real, synthetic = (queries.shares(traces.along, traces.grid) for traces in (pair.real, pair.synthetic))
     return share_error(real, synthetic, 1 / part)
 
 
 def query_error_raw_points(pair: LinePair) -> float:
     """Return the query error between the shares of real fixes and the places where synthetic trips spend their time."""
-    queries, grid = pair.queries.usual, pair.real.grid
+    queries, grid = pair.queries.squares[FRACTION], pair.real.grid
     return share_error(queries.shares(pair.real.fixes, grid), queries.shares(pair.seen, grid), FRACTION)
 
 
@@ -236,7 +230,7 @@ def street_share(pair: LinePair) -> float:
 @with_clock
 def spacetime_query_error(pair: LinePair) -> float:
     """Return the mean relative error of the time spent in 200 squares of 1/16 of the map, during three hours each."""
-    queries, hours = pair.queries.spans, pair.queries.hours
+    queries, hours = pair.queries.squares[SPAN_FRACTION], pair.queries.hours
     window = (hours[:, None] + np.arange(SPAN_HOURS)) % HOURS
 
     def answers(traces: Traces) -> Floats:
@@ -259,8 +253,7 @@ def period_origin_error(pair: LinePair) -> float:
 
 def per_hour(traces: Traces) -> Floats:
     """Return the departures in each hour of the day."""
-    hours: Floats = traces.departures.reshape(HOURS, -1).sum(axis=1)
-    return hours
+    return traces.departures.reshape(HOURS, -1).sum(axis=1)
 
 
 def log_classes(real: Floats) -> tuple[int, int, int]:

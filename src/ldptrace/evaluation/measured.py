@@ -8,7 +8,7 @@ trajectories for attacks, streets and pictures.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 from ldptrace.core import ragged
 from ldptrace.core.crs import crs_hint, is_geographic, scale_of
 from ldptrace.core.outside import Crossings, unwrap, within
-from ldptrace.core.parallel import added, child
+from ldptrace.core.parallel import Each, added, child
 from ldptrace.core.reading import Outside
 from ldptrace.core.times import UNNAMED, to_local
 from ldptrace.core.trajectories import Trajectories
@@ -29,6 +29,9 @@ from ldptrace.evaluation.patterns import TOP
 from ldptrace.evaluation.summary import Part, Summary
 from ldptrace.evaluation.traces import DAY, Habits, Traces
 from ldptrace.protocol.grid import Bounds, Grid
+
+# Trajectories of a set that are read one by one, about; and points of them.
+SAMPLE, SAMPLE_POINTS = 100_000, 4_000_000
 
 
 @dataclass(frozen=True)
@@ -152,77 +155,6 @@ def align(real: str | None, synthetic: str | None, name: str) -> list[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class Totals:
-    """The sums over the blocks of a set. `again` are traces of bootstraps by size, in which each trajectory counts a
-    Poisson number of times.
-    """
-
-    traces: Traces
-    again: dict[int, Traces]
-    sample: list[Trajectories]
-
-    def __add__(self, other: Totals) -> Totals:
-        again = {size: traces + other.again[size] for size, traces in self.again.items()}
-        return Totals(self.traces + other.traces, again, self.sample + other.sample)
-
-
-@dataclass(frozen=True, eq=False)
-class Pass:
-    """How a block of a set is measured: in an area, under its labels, with a sample of about `share` of it."""
-
-    grid: Grid
-    outside: Outside | None
-    labels: Mapping[str, Any]
-    timed: bool
-    share: float
-    sampling: np.random.Generator
-    # How often each trajectory counts on average in a bootstrap of each size.
-    rates: Mapping[int, float] = field(default_factory=dict)
-    weighing: np.random.Generator | None = None
-
-    @property
-    def nothing(self) -> Totals:
-        """Make the totals of no block."""
-        zero = Traces.zero(self.grid)
-        return Totals(zero, dict.fromkeys(self.rates, zero), [])
-
-    def __call__(self, block: Trajectories, number: int) -> tuple[Part, Totals]:
-        kept = self.kept(block)
-        local = on_local_clocks(kept)
-        again = {}
-        if self.weighing is not None:
-            drawn = child(self.weighing, number)
-            for size, rate in self.rates.items():
-                again[size] = Traces.of(local, self.grid, drawn.poisson(rate, len(kept)))
-        sample = [self._sample(kept, number)]
-        return Part.of(kept, self.grid), Totals(Traces.of(local, self.grid), again, sample)
-
-    def chosen(self, block: Trajectories, number: int) -> list[Trajectories]:
-        """Return only the sample of a block."""
-        return [self._sample(self.kept(block), number)]
-
-    def kept(self, block: Trajectories) -> Trajectories:
-        """Return a block with the labels of its set, within the area."""
-        plain = replace(block, ids=None, extra=None, user=None, provenance=None, **self.labels)
-        plain = plain if self.timed else replace(plain, t=None)
-        return stay_inside(plain, self.grid, self.outside)
-
-    def habits(self, whole: Trajectories) -> Habits | None:
-        """Return the habits of the users of a set, or None if it does not name them."""
-        if whole.user is None:
-            return None
-        own = replace(whole, **self.labels)
-        inside = own if self.outside is None else within(own, self.grid.bounds, self.outside)[0]
-        inside = inside.take(inside.sizes > 0)
-        return Habits.of(inside, inside.users, self.grid)
-
-    def _sample(self, kept: Trajectories, number: int) -> Trajectories:
-        if self.share >= 1:
-            return kept
-        return kept.take(child(self.sampling, number).random(len(kept)) < self.share)
-
-
-@dataclass(frozen=True, eq=False)
 class Measured:
     """A measured set: its summary, its traces, and its use of streets if there is a map.
 
@@ -244,32 +176,7 @@ class Measured:
         rng: np.random.Generator | None = None,
     ) -> Measured:
         """Measure a set in memory. A random sample of its trips is matched to the streets."""
-        rng = rng or np.random.default_rng(0)
-        labels = {"crs": trajectories.crs, "timezone": trajectories.timezone}
-        way = Pass(grid, None, labels, trajectories.t is not None, 1.0, rng)
-        return Measured.by(way, Memory(trajectories), streets, rng)[0]
-
-    @staticmethod
-    def by(
-        way: Pass, crowd: Crowd, streets: StreetMap | None, rng: np.random.Generator
-    ) -> tuple[Measured, dict[int, Measured]]:
-        """Measure a set from any source, and bootstraps of its lines by size."""
-        parts, seen = crowd.put_aside(way, way.nothing)
-        sample = Trajectories.concat(seen.sample)
-        scale = scale_of(way.grid.bounds, sample.crs)
-        summary = Summary(parts, way.grid, scale)
-        few = 0 if streets is None else streets.affordable(summary.tables.lengths.mean, len(sample))
-        use = None if streets is None else streets.match(chosen(sample, few, rng))
-        habits = way.habits(crowd.whole()) if isinstance(crowd, Memory) else None
-        again = {}
-        for size, traces in seen.again.items():
-            drawn = None
-            if streets is not None:
-                drawn = streets.match(sample.take(rng.integers(0, len(sample), few)))
-            again[size] = Measured(
-                sample.take(np.arange(0)), summary, traces, drawn, habits and habits.again(rng)
-            )
-        return Measured(sample, summary, seen.traces, use, habits), again
+        return Side.of(trajectories, grid).measured(rng or np.random.default_rng(0), streets)[0]
 
     def resized(self, size: int) -> Measured:
         """Return the same set as if it had another number of trajectories.
@@ -277,6 +184,107 @@ class Measured:
         Counts of sets of different sizes cannot be compared. Traces are used only as shares, so they are not changed.
         """
         return replace(self, summary=self.summary.resized(size))
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One set of an evaluation, in memory, in files larger than memory, or on a cluster: its name in sentences, and how
+    its trips are read in the area and the coordinate system of the evaluation. `notes` state what is omitted from it.
+    """
+
+    name: str
+    crowd: Crowd
+    area: Grid
+    # What happens to trips that leave the area; None if none does.
+    outside: Outside | None
+    crs: str | None
+    timezone: str | None
+    census: Census
+    notes: Sequence[str] = ()
+
+    @staticmethod
+    def of(trajectories: Trajectories, area: Grid) -> Side:
+        """Make a side of trajectories in memory that are all in the area."""
+        many = len(trajectories)
+        census = Census(many, kept=many, timed=0 if trajectories.t is None else many)
+        crs, timezone = trajectories.crs, trajectories.timezone
+        return Side("the set", Memory(trajectories), area, None, crs, timezone, census)
+
+    def kept(self, block: Trajectories) -> Trajectories:
+        """Return a block with the labels of its set, within the area."""
+        plain = replace(
+            block, ids=None, extra=None, user=None, provenance=None, crs=self.crs, timezone=self.timezone
+        )
+        plain = plain if self.census.has_times else replace(plain, t=None)
+        return stay_inside(plain, self.area, self.outside)
+
+    def sample(self, rng: np.random.Generator) -> Trajectories:
+        """Return all trajectories, or a random sample of about `SAMPLE`."""
+        draw, nothing = self._sampler(rng, SAMPLE), list[Trajectories]()
+        return Trajectories.concat(
+            self.crowd.add_up(lambda block, number: [draw(self.kept(block), number)], nothing)
+        )
+
+    def measured(
+        self,
+        rng: np.random.Generator,
+        streets: StreetMap | None = None,
+        few: int | None = None,
+        sizes: Collection[int] = (),
+    ) -> tuple[Measured, dict[int, Measured]]:
+        """Measure the set, and bootstraps of its lines for some sizes, in which each trajectory counts a Poisson number
+        of times. If `few` is given, a random sample of about so many stands for the trajectories.
+        """
+        draw = self._sampler(rng, few) if few is not None else lambda kept, _: kept
+        weighing = rng.spawn(1)[0] if sizes else rng
+        again = sorted(set(sizes))
+
+        def work(block: Trajectories, number: int) -> tuple[Part, Each[Any]]:
+            kept, weights = self.kept(block), child(weighing, number)
+            local = on_local_clocks(kept)
+            bootstraps = [
+                Traces.of(local, self.area, weights.poisson(size / self.census.kept, len(kept)))
+                for size in again
+            ]
+            lines = Traces.of(local, self.area)
+            return Part.of(kept, self.area), Each([lines, Each(bootstraps), [draw(kept, number)]])
+
+        zero = Traces.zero(self.area)
+        parts, found = self.crowd.put_aside(work, Each([zero, Each([zero] * len(again)), []]))
+        traces, bootstraps, sample = found[0], found[1], Trajectories.concat(found[2])
+        summary = Summary(parts, self.area, scale_of(self.area.bounds, sample.crs))
+        habits, use, matched = self._habits(), None, 0
+        if streets is not None:
+            matched = streets.affordable(summary.tables.lengths.mean, len(sample))
+            use = streets.match(chosen(sample, matched, rng))
+        others = {}
+        for size, lines in zip(again, bootstraps, strict=True):
+            drawn = None
+            if streets is not None:
+                drawn = streets.match(sample.take(rng.integers(0, len(sample), matched)))
+            none = sample.take(np.arange(0))
+            others[size] = Measured(none, summary, lines, drawn, habits and habits.again(rng))
+        return Measured(sample, summary, traces, use, habits), others
+
+    def _sampler(self, rng: np.random.Generator, few: int) -> Callable[[Trajectories, int], Trajectories]:
+        """Return a function that draws from a block with a number, such that about `few` are drawn from the set."""
+        source = rng.spawn(1)[0]
+        share = min(1.0, few / self.census.kept, SAMPLE_POINTS / max(self.census.kept_points, 1))
+
+        def draw(kept: Trajectories, number: int) -> Trajectories:
+            return kept if share >= 1 else kept.take(child(source, number).random(len(kept)) < share)
+
+        return draw
+
+    def _habits(self) -> Habits | None:
+        """Return the habits of the users, or None if the set is not in memory or does not name them."""
+        if not isinstance(self.crowd, Memory) or self.crowd.whole().user is None:
+            return None
+        inside = replace(self.crowd.whole(), crs=self.crs, timezone=self.timezone)
+        if self.outside is not None:
+            inside = within(inside, self.area.bounds, self.outside)[0]
+        inside = inside.take(inside.sizes > 0)
+        return Habits.of(inside, inside.users, self.area)
 
 
 def on_local_clocks(trajectories: Trajectories) -> Trajectories:

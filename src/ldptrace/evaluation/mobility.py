@@ -48,10 +48,11 @@ def earth_movers(values: Floats, real: Floats, synthetic: Floats) -> float:
     >>> earth_movers(np.array([0.0, 1.0, 3.0]), np.array([1.0, 1.0, 0.0]), np.array([0.0, 1.0, 1.0]))
     1.5
     """
+    from scipy.stats import wasserstein_distance
+
     if real.sum() == 0 or synthetic.sum() == 0:
         return math.nan
-    gap = np.cumsum(real / real.sum() - synthetic / synthetic.sum())[:-1]
-    return float(np.sum(np.abs(gap) * np.diff(values)))
+    return float(wasserstein_distance(values, values, real, synthetic))
 
 
 def around_the_clock(real: Floats, synthetic: Floats) -> float:
@@ -70,25 +71,17 @@ def moved_between(real: Floats, synthetic: Floats, sides: tuple[float, float]) -
     >>> moved_between(np.array([[1.0, 0], [1, 0]]), np.array([[0, 0], [1.0, 1]]), (3.0, 4.0))
     2.5
     """
-    from scipy.optimize import linprog
-    from scipy.sparse import identity, kron, vstack
+    from scipy.stats import wasserstein_distance_nd
 
     if real.sum() == 0 or synthetic.sum() == 0:
         return math.nan
     gap = real / real.sum() - synthetic / synthetic.sum()
-    (i, j), (k, m) = np.nonzero(gap > 0), np.nonzero(gap < 0)
-    if len(i) == 0 or len(k) == 0:
+    # What both sets have in a zone stays there.
+    given, taken = np.argwhere(gap > 0), np.argwhere(gap < 0)
+    if len(given) == 0 or len(taken) == 0:
         return 0.0
-    away = np.hypot((i[:, None] - k) * sides[0], (j[:, None] - m) * sides[1])
-    given, taken = gap[i, j], -gap[k, m]
-    leaves, arrives = (
-        kron(identity(len(i)), np.ones((1, len(k)))),
-        kron(np.ones((1, len(i))), identity(len(k))),
-    )
-    # What is left over by rounding need not arrive.
-    most = np.concatenate((given, taken * (given.sum() / taken.sum())))
-    found = linprog(away.ravel(), A_eq=vstack((leaves, arrives), "csr")[:-1], b_eq=most[:-1], method="highs")
-    return float(found.fun) if found.success else math.nan
+    moved = wasserstein_distance_nd(given * sides, taken * sides, gap[gap > 0], -gap[gap < 0])
+    return float(gap[gap > 0].sum() * moved)
 
 
 def smape(real: Floats, synthetic: Floats) -> float:
@@ -107,8 +100,7 @@ def smape(real: Floats, synthetic: Floats) -> float:
 def deciles(values: Floats, counts: Floats) -> Floats:
     """Return the nine deciles of a histogram over increasing values."""
     reached = np.cumsum(counts)
-    found: Floats = values[np.searchsorted(reached, DECILES * reached[-1])]
-    return found
+    return values[np.searchsorted(reached, DECILES * reached[-1])]
 
 
 # The values, then how often each set has them; None where a set has none.
@@ -130,23 +122,21 @@ class Property:
 
     def metrics(self) -> list[Metric]:
         """Return one metric for each distance."""
-        kinds = {
-            "error": ("nats (JSD)", (0.0, math.log(2.0)), "how differently {} are spread"),
-            "emd": (self.unit, RELATIVE, "how far {} are off on average: earth mover's distance"),
-            "smape": ("SMAPE", (0.0, 2.0), "relative error of the deciles of {}"),
+        kinds: dict[str, tuple[str, str, tuple[float, float], str]] = {
+            "error": (" error", "nats (JSD)", (0.0, math.log(2.0)), "how differently {} are spread"),
+            "emd": (", EMD", self.unit, RELATIVE, "how far {} are off on average: earth mover's distance"),
+            "smape": (", SMAPE", "SMAPE", (0.0, 2.0), "relative error of the deciles of {}"),
         }
-        titles = {
-            "error": f"{self.title} error",
-            "emd": f"{self.title}, EMD",
-            "smape": f"{self.title}, SMAPE",
-        }
-        return [
-            Metric(
-                f"{self.name}_{kind}", titles[kind], "mobility", kinds[kind][0], partial(self.measured, kind),
-                kinds[kind][2].format(self.words), range=kinds[kind][1],
-            )
-            for kind in self.distances
-        ]  # fmt: skip
+        found = []
+        for kind in self.distances:
+            title, unit, range_, meaning = kinds[kind]
+            found.append(
+                Metric(
+                    f"{self.name}_{kind}", f"{self.title}{title}", "mobility", unit, partial(self.measured, kind),
+                    meaning.format(self.words), range=range_,
+                )
+            )  # fmt: skip
+        return found
 
     def measured(self, kind: str, pair: LinePair) -> float:
         """Return one distance of a pair, or NaN where a set has no such values."""

@@ -34,10 +34,12 @@ Passes = Callable[[Callable[[CellPaths, int], Any], Any], Any]
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """The codes of the most frequent patterns on a grid with `n` cells per side, most frequent first."""
+    """The codes of patterns on a grid with `n` cells per side, how often each occurs, and where it occurs first. Those
+    of blocks can be added."""
 
     codes: Ints
     counts: Ints
+    firsts: Ints
     n: int
 
     def __len__(self) -> int:
@@ -53,31 +55,25 @@ class Patterns:
         behind[:, 0] = False
         return np.where(behind, -1, steps.cumsum(axis=1)).astype(np.int32)
 
+    @staticmethod
+    def nothing(n: int) -> Patterns:
+        """Return no patterns."""
+        none = np.empty(0, dtype=np.int64)
+        return Patterns(none, none, none, n)
 
-@dataclass(frozen=True, eq=False)
-class Occurrences:
-    """How often each pattern occurs, and where it occurs first. Those of blocks can be added."""
-
-    codes: Ints
-    counts: Ints
-    firsts: Ints
-
-    def __add__(self, other: Occurrences) -> Occurrences:
+    def __add__(self, other: Patterns) -> Patterns:
         codes, place = np.unique(np.concatenate((self.codes, other.codes)), return_inverse=True)
         counts, firsts = np.zeros(len(codes), dtype=np.int64), np.full(len(codes), np.iinfo(np.int64).max)
         np.add.at(counts, place, np.concatenate((self.counts, other.counts)))
         np.minimum.at(firsts, place, np.concatenate((self.firsts, other.firsts)))
-        return Occurrences(codes, counts, firsts)
+        return Patterns(codes, counts, firsts, self.n)
 
-    def most_frequent(self) -> Occurrences:
-        """Return the hundred most frequent patterns. Ties are broken as in the reference code: shorter patterns first,
-        then the pattern that occurs first in the data."""
+    def most_frequent(self) -> Patterns:
+        """Return the hundred most frequent patterns, most frequent first. Ties are broken as in the reference code:
+        shorter patterns first, then the pattern that occurs first in the data."""
         sizes = np.count_nonzero(self.codes[:, None] % _VALUE[:-1], axis=1)
         order = np.lexsort((self.firsts, sizes, -self.counts))[:TOP]
-        return Occurrences(self.codes[order], self.counts[order], self.firsts[order])
-
-
-_NOTHING = Occurrences(*(np.empty(0, dtype=np.int64) for _ in range(3)))
+        return Patterns(self.codes[order], self.counts[order], self.firsts[order], self.n)
 
 
 def mine(paths: CellPaths) -> Patterns:
@@ -93,15 +89,16 @@ def mine(paths: CellPaths) -> Patterns:
 
 def mine_passes(passes: Passes, n: int) -> Patterns:
     """Do the same as `mine` for paths that are read block by block, in two passes."""
-    short = passes(partial(_counted, range(2, HALF + 1), None), _NOTHING)
+    none = Patterns.nothing(n)
+    short = passes(partial(_counted, range(2, HALF + 1), None), none)
     best = short.most_frequent()
     least = best.counts[-1] if len(best.counts) == TOP else 0
     middle = (short.codes % _VALUE[HALF - 1] == 0) & (short.codes % _VALUE[HALF - 2] > 0)
     beginnings = short.codes[middle & (short.counts > least)]
     if len(beginnings):
-        longer = passes(partial(_counted, range(HALF + 1, LONGEST + 1), beginnings), _NOTHING)
+        longer = passes(partial(_counted, range(HALF + 1, LONGEST + 1), beginnings), none)
         best = (best + longer).most_frequent()
-    return Patterns(best.codes, best.counts, n)
+    return best
 
 
 def support(paths: CellPaths, patterns: Patterns) -> Ints:
@@ -115,13 +112,13 @@ def support(paths: CellPaths, patterns: Patterns) -> Ints:
     return out
 
 
-def _counted(sizes: range, beginnings: Ints | None, paths: CellPaths, number: int) -> Occurrences:
+def _counted(sizes: range, beginnings: Ints | None, paths: CellPaths, number: int) -> Patterns:
     """Count the patterns of these sizes in one block; of longer ones, those that begin with one of `beginnings`."""
-    found = _NOTHING
+    found = Patterns.nothing(paths.grid.n)
     for codes, at in _occurring(paths, sizes, beginnings):
         codes, first, counts = np.unique(codes, return_index=True, return_counts=True)
         # Blocks come one after the other, so the first in the data is in the first block.
-        found = found + Occurrences(codes, counts, at[first] + (number << 28))
+        found = found + Patterns(codes, counts, at[first] + (number << 28), paths.grid.n)
     return found
 
 

@@ -104,8 +104,7 @@ def _between(sums: Floats, x: Floats, y: Floats) -> Floats:
     a, b = (x - i).reshape(ahead), (y - j).reshape(ahead)
     low = (1 - a) * sums[i, j] + a * sums[i + 1, j]
     high = (1 - a) * sums[i, j + 1] + a * sums[i + 1, j + 1]
-    between: Floats = (1 - b) * low + b * high
-    return between
+    return (1 - b) * low + b * high
 
 
 def resample(paths: CellPaths, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -146,8 +145,7 @@ def _in_squares(total: Ints, x_range: Sequence[Ints], y_range: Sequence[Ints]) -
     sums = np.zeros((total.shape[0] + 1, total.shape[1] + 1), dtype=np.int64)
     sums[1:, 1:] = total.cumsum(axis=0).cumsum(axis=1)
     (x_low, x_high), (y_low, y_high) = x_range, y_range
-    counts: Ints = sums[x_high, y_high] - sums[x_low, y_high] - sums[x_high, y_low] + sums[x_low, y_low]
-    return counts
+    return sums[x_high, y_high] - sums[x_low, y_high] - sums[x_high, y_low] + sums[x_low, y_low]
 
 
 def _cut(edges: Floats, low: float, width: float) -> tuple[slice, Floats]:

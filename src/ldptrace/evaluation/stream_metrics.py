@@ -15,17 +15,17 @@ import numpy as np
 
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.crs import scale_of
-from ldptrace.core.parallel import added, child
+from ldptrace.core.parallel import Each, child
 from ldptrace.core.placement import running
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Crowd
 from ldptrace.errors import InputError
 from ldptrace.evaluation.divergence import (
-    Scale,
     count_divergence,
     divergence_terms,
     hotspot_gain,
     kendall_tau,
+    reference_counts,
 )
 from ldptrace.evaluation.figures import MAP_BLOCKS, blocks
 from ldptrace.evaluation.metrics import RELATIVE, Metric, Value
@@ -34,12 +34,12 @@ from ldptrace.evaluation.queries import SANITY
 from ldptrace.evaluation.streams import (
     Clock,
     Counts,
-    Departures,
     Frame,
     Positions,
+    Span,
     StreamTables,
     bins,
-    windows,
+    spans,
 )
 from ldptrace.protocol.grid import Grid
 
@@ -53,12 +53,11 @@ SHUFFLED, MAP_ALONE = "shuffled_times", "map_alone"
 
 @dataclass(frozen=True, eq=False)
 class StreamPair:
-    """The tables of a real and of a synthetic stream in one frame, and the windows for hotspots and patterns."""
+    """The tables of a real and of a synthetic stream in one frame."""
 
     real: StreamTables
     synthetic: StreamTables
     frame: Frame
-    windows: Ints
 
 
 def density_over_time(pair: StreamPair) -> Floats:
@@ -117,8 +116,8 @@ def length_error(pair: StreamPair) -> float:
         # Trips with fractional weights (the map alone) count once.
         sides.append(np.repeat(lengths, weights.astype(np.int64)) if np.all(weights % 1 == 0) else lengths)
     every = np.concatenate(sides)
-    scale = Scale(float(every.min(initial=0.0)), float(every.max(initial=0.0)), np.empty(0))
-    return count_divergence(*(scale.reference(side) for side in sides))
+    low, high = float(every.min(initial=0.0)), float(every.max(initial=0.0))
+    return count_divergence(*(reference_counts(side, low, high) for side in sides))
 
 
 def _over_time(real: Counts, synthetic: Counts, ticks: int) -> Floats:
@@ -153,12 +152,12 @@ STREAM_METRICS: dict[str, Metric] = {
         ),
         Metric(
             "stream_hotspot_ndcg", "Hotspots in windows", "stream", "NDCG@10",
-            lambda pair: float(hotspots(pair, pair.windows).mean()),
+            lambda pair: float(hotspots(pair, pair.frame.windows).mean()),
             "whether the ten busiest cells of a window are found, in order", "max", (0.0, 1.0),
         ),
         Metric(
             "stream_pattern_f1", "Pattern F1 in windows", "stream", "share",
-            lambda pair: float(pattern_matches(pair, pair.windows).mean()),
+            lambda pair: float(pattern_matches(pair, pair.frame.windows).mean()),
             "how many of the hundred most frequent pieces of a window are found", "max", (0.0, 1.0),
         ),
         Metric(
@@ -179,43 +178,13 @@ STREAM_METRICS: dict[str, Metric] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Sides:
-    """A real stream with its references: a bootstrap, random walks, the same trips at shuffled times."""
+class StreamReference:
+    """The real side of all pairs of streams: its tables, those of a bootstrap and of random walks, and its controls."""
 
+    frame: Frame
     real: StreamTables
     again: StreamTables
     blind: StreamTables
-    shuffled: StreamTables
-
-    @staticmethod
-    def of(trips: Trajectories, frame: Frame, departures: Floats, rng: np.random.Generator) -> Sides:
-        """Make the sides of a block of the real set; `departures` belong to the whole set."""
-        ones = np.ones(len(trips))
-        positions = Positions.of(trips, frame.clock)
-        other = frame.clock.at(rng.choice(departures, len(trips)))
-        return Sides(
-            StreamTables.of_positions(positions, frame, ones),
-            StreamTables.of(trips, frame, rng.poisson(1.0, len(trips)).astype(np.float64)),
-            StreamTables.of_positions(positions.wandering(frame.grid, rng), frame, ones),
-            StreamTables.of_positions(positions.begun_at(other), frame, ones),
-        )
-
-    @staticmethod
-    def nothing(frame: Frame) -> Sides:
-        zero = StreamTables.nothing(frame)
-        return Sides(zero, zero, zero, zero)
-
-    def __add__(self, other: Sides) -> Sides:
-        return added(self, other)
-
-
-@dataclass(frozen=True, eq=False)
-class StreamReference:
-    """The real side of all pairs of streams, with its floor and controls."""
-
-    frame: Frame
-    sides: Sides
-    windows: Ints
     departures: Floats
     controls: Mapping[str, StreamTables]
 
@@ -226,21 +195,24 @@ class StreamReference:
         """Make the reference in two passes over the real set; `kept` prepares a block."""
         if not (tick > 0 and np.isfinite(tick)):
             raise InputError(f"a tick is a number of seconds above 0, got {tick:g}")
-        departures = crowd.add_up(lambda block, _: Departures.of(kept(block)), Departures())
-        if not departures.first:
+        nothing: list[Span] = []
+        found = crowd.add_up(lambda block, _: spans(kept(block)), nothing)
+        if not found:
             raise InputError("streams need times, and the real set has none")
-        frame = Frame.of(grid, Clock.of(departures, tick, start), rng)
-        times, source = departures.times, rng.spawn(1)[0]
-        sides = crowd.add_up(
-            lambda block, number: Sides.of(kept(block), frame, times, child(source, number)),
-            Sides.nothing(frame),
-        )
-        return StreamReference(frame, sides, windows(frame.clock, rng), times, {SHUFFLED: sides.shuffled})
+        frame = Frame.of(grid, Clock.of(found, tick, start), rng)
+        departures, source = np.concatenate([leave for leave, _ in found]), rng.spawn(1)[0]
+
+        def work(block: Trajectories, number: int) -> Each[StreamTables]:
+            return _references(kept(block), frame, departures, child(source, number))
+
+        zero = StreamTables.nothing(frame)
+        real, again, blind, shuffled = crowd.add_up(work, Each([zero] * 4))
+        return StreamReference(frame, real, again, blind, departures, {SHUFFLED: shuffled})
 
     def with_map(self, routes: Trajectories, rng: np.random.Generator) -> StreamReference:
         """Return the reference with the map alone as control: its routes begin when the real trips begin, and have the
         real mean speed."""
-        clock, real = self.frame.clock, self.sides.real
+        clock, real = self.frame.clock, self.real
         leave = rng.choice(self.departures, len(routes))
         length, weight = np.concatenate(real.lengths), np.concatenate(real.weights)
         spent = clock.tick * float(real.density.values.sum()) / max(real.trips, 1.0)
@@ -262,12 +234,12 @@ class StreamReference:
         return crowd.add_up(work, StreamTables.nothing(self.frame))
 
     def pair(self, synthetic: StreamTables) -> StreamPair:
-        return StreamPair(self.sides.real, synthetic, self.frame, self.windows)
+        return StreamPair(self.real, synthetic, self.frame)
 
     def values(self, synthetic: StreamTables) -> dict[str, Value]:
         """Return every metric of a stream, with its floor (a bootstrap of the real trips), random walks, and
         controls."""
-        ours, floor, blind = (self._once(side) for side in (synthetic, self.sides.again, self.sides.blind))
+        ours, floor, blind = (self._once(side) for side in (synthetic, self.again, self.blind))
         beside = {name: self._once(side) for name, side in self.controls.items()}
         return {
             name: Value(
@@ -289,8 +261,8 @@ class StreamReference:
             "from": clock.start,
             "window": clock.window,
             "moments": self.moments,
-            "real": self.course(self.sides.real),
-            "floor": self.course(self.sides.again),
+            "real": self.course(self.real),
+            "floor": self.course(self.again),
         }
 
     def _once(self, side: StreamTables) -> dict[str, float]:
@@ -323,6 +295,24 @@ class StreamReference:
             "hotspot_ndcg": hotspots(pair, first).tolist(),
             "pattern_f1": pattern_matches(pair, first).tolist(),
         }
+
+
+def _references(
+    trips: Trajectories, frame: Frame, departures: Floats, rng: np.random.Generator
+) -> Each[StreamTables]:
+    """Count a block of the real set, a bootstrap, random walks, and the same trips at shuffled times; `departures` are
+    those of the whole set."""
+    ones = np.ones(len(trips))
+    positions = Positions.of(trips, frame.clock)
+    other = frame.clock.at(rng.choice(departures, len(trips)))
+    return Each(
+        (
+            StreamTables.of_positions(positions, frame, ones),
+            StreamTables.of(trips, frame, rng.poisson(1.0, len(trips)).astype(np.float64)),
+            StreamTables.of_positions(positions.wandering(frame.grid, rng), frame, ones),
+            StreamTables.of_positions(positions.begun_at(other), frame, ones),
+        )
+    )
 
 
 def _at_speed(routes: Trajectories, leave: Floats, speed: float, grid: Grid) -> Trajectories:

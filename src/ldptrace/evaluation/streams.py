@@ -7,6 +7,7 @@ results do not depend on how densely the trip was sampled. Tables of blocks can 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.crs import scale_of
 from ldptrace.core.kernels import kernel
-from ldptrace.core.parallel import added
+from ldptrace.core.parallel import Each, added
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.evaluation.distances import travel_distances
@@ -41,14 +42,15 @@ class Clock:
     start: int = 0
 
     @staticmethod
-    def of(departures: Departures, tick: float, start: int) -> Clock:
+    def of(spans: Sequence[Span], tick: float, start: int) -> Clock:
         """Make the clock of a real set, from its first departure to its last arrival."""
-        ticks = int(_floor((departures.last - departures.origin) / tick)) + 1
+        origin = min(float(departures.min()) for departures, _ in spans)
+        ticks = int(_floor((max(last for _, last in spans) - origin) / tick)) + 1
         if not 0 <= start < ticks - 1:
             raise InputError(
                 f"the real set has {ticks:,} ticks of {tick:g} s: compare from tick 0 to {ticks - 2:,} on, got {start}"
             )
-        return Clock(tick, departures.origin, ticks, start)
+        return Clock(tick, origin, ticks, start)
 
     def at(self, times: Floats) -> Ints:
         """Return the ticks of times."""
@@ -60,30 +62,16 @@ class Clock:
         return min(WINDOW, self.ticks - self.start)
 
 
-@dataclass(frozen=True, eq=False)
-class Departures:
-    """When the trips of a set begin, and when the last trip ends. Blocks can be added."""
+# When the trips of a block begin, and when the last of them ends.
+Span = tuple[Floats, float]
 
-    first: tuple[Floats, ...] = ()
-    last: float = -math.inf
 
-    @staticmethod
-    def of(trips: Trajectories) -> Departures:
-        trips = trips.with_all_times()
-        if trips.t is None or len(trips) == 0:
-            return Departures()
-        return Departures((trips.t[trips.offsets[:-1]],), float(trips.t[trips.offsets[1:] - 1].max()))
-
-    def __add__(self, other: Departures) -> Departures:
-        return Departures(self.first + other.first, max(self.last, other.last))
-
-    @property
-    def times(self) -> Floats:
-        return np.concatenate(self.first)
-
-    @property
-    def origin(self) -> float:
-        return min(float(first.min()) for first in self.first)
+def spans(trips: Trajectories) -> list[Span]:
+    """Return the span of a block in a list, so that those of blocks can be joined; none without times."""
+    trips = trips.with_all_times()
+    if trips.t is None or len(trips) == 0:
+        return []
+    return [(trips.t[trips.offsets[:-1]], float(trips.t[trips.offsets[1:] - 1].max()))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,24 +119,20 @@ class Counts:
 
 def bins(items: Ints, weights: Floats, size: int = 0) -> Floats:
     """Return the sum of the weights of each item."""
-    found: Floats = np.bincount(items, weights=weights, minlength=size).astype(np.float64)
-    return found
-
-
-def windows(clock: Clock, rng: np.random.Generator) -> Ints:
-    """Draw the first ticks of random time windows."""
-    return rng.integers(clock.start, clock.ticks - clock.window, WINDOWS, endpoint=True)
+    return np.bincount(items, weights=weights, minlength=size).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """The common frame of all sets of a stream: cells, ticks, and random boxes inside the map (left, right, bottom,
-    top), each during one window of ticks."""
+    """The common frame of all sets of a stream: cells, ticks, random boxes inside the map (left, right, bottom, top)
+    with the `first` tick of a time window for each, and the first ticks of more `windows`, for hotspots and
+    patterns."""
 
     grid: Grid
     clock: Clock
     boxes: Floats
     first: Ints
+    windows: Ints
 
     @staticmethod
     def of(grid: Grid, clock: Clock, rng: np.random.Generator) -> Frame:
@@ -162,7 +146,9 @@ class Frame:
         left = x0 + rng.random(WINDOWS) * (x1 - x0 - width)
         bottom = y0 + rng.random(WINDOWS) * (y1 - y0 - height)
         boxes = np.stack((left, left + width, bottom, bottom + height), axis=1)
-        return Frame(grid, clock, boxes, windows(clock, rng))
+        latest = clock.ticks - clock.window
+        first, windows = (rng.integers(clock.start, latest, WINDOWS, endpoint=True) for _ in range(2))
+        return Frame(grid, clock, boxes, first, windows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +161,7 @@ class StreamTables:
     """
 
     density: Counts
-    patterns: tuple[Counts, ...]
+    patterns: Each[Counts]
     answers: Floats
     coverage: Floats
     ends: Counts
@@ -190,7 +176,7 @@ class StreamTables:
         cells = frame.grid.cells
         return StreamTables(
             Counts.nothing(cells),
-            tuple(Counts.nothing(cells**size) for size in range(2, LONGEST + 1)),
+            Each(Counts.nothing(cells**size) for size in range(2, LONGEST + 1)),
             np.zeros(WINDOWS),
             np.zeros(cells),
             Counts.nothing(cells**2),
@@ -228,7 +214,7 @@ class StreamTables:
         lengths = travel_distances(Trajectories(positions.x, positions.y, positions.offsets), scale)[whole]
         return StreamTables(
             Counts.of(cells, (positions.tick * cells + cell)[here], weight[trip[here]]),
-            tuple(patterns),
+            Each(patterns),
             _answers(positions, frame, weight),
             bins(passed, (weight * whole)[passing], cells),
             Counts.of(cells**2, first * cells + last, weight[whole]),
@@ -238,8 +224,7 @@ class StreamTables:
         )
 
     def __add__(self, other: StreamTables) -> StreamTables:
-        patterns = tuple(a + b for a, b in zip(self.patterns, other.patterns, strict=True))
-        return added(self, other, patterns=patterns, _frequent={})
+        return added(self, other, _frequent={})
 
     @property
     def moves(self) -> Counts:

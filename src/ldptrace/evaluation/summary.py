@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints, Ints32
 from ldptrace.core.crs import scale_of
-from ldptrace.core.parallel import added, child
+from ldptrace.core.parallel import Each, added, child
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Aside, Held, T, in_blocks
 from ldptrace.errors import InputError
 from ldptrace.evaluation import distances
-from ldptrace.evaluation.divergence import Scale, Spread
+from ldptrace.evaluation.divergence import Spread
 from ldptrace.evaluation.patterns import Patterns, mine_passes, support
 from ldptrace.protocol.grid import Grid
 from ldptrace.simulation.answers import moves_of
@@ -150,22 +150,18 @@ class Beside:
     """A set counted with the patterns and the histogram scales of another set."""
 
     support: Ints
-    lengths: tuple[Floats, Floats, Floats]
-    diameters: tuple[Floats, Floats, Floats]
+    lengths: Each[Floats]
+    diameters: Each[Floats]
 
     @staticmethod
-    def of(patterns: Patterns, lengths: Scale, diameters: Scale, part: Part, _: int) -> Beside:
-        """Return the summary of one block."""
+    def of(patterns: Patterns, lengths: Spread, diameters: Spread, part: Part, _: int) -> Beside:
+        """Count one block."""
         return Beside(
             support(part.paths, patterns), lengths.counted(part.lengths), diameters.counted(part.diameters)
         )
 
     def __add__(self, other: Beside) -> Beside:
-        lengths, diameters = (
-            tuple(a + b for a, b in zip(*both, strict=True))
-            for both in ((self.lengths, other.lengths), (self.diameters, other.diameters))
-        )
-        return Beside(self.support + other.support, lengths, diameters)  # type: ignore[arg-type]
+        return added(self, other)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,21 +212,14 @@ class Summary:
         )
         return found if self.times == 1 else replace(found, counts=self._scaled(found.counts))
 
-    @cached_property
-    def scales(self) -> tuple[Scale, Scale]:
-        """The buckets of the histograms of lengths and diameters, for this set and for sets that are compared with
-        it."""
-        return self.tables.lengths.scale(), self.tables.diameters.scale()
-
     def beside(self, other: Summary) -> Beside:
         """Return this set counted with the patterns and scales of another set."""
         if id(other) not in self._seen:
-            work = partial(Beside.of, other.patterns, *other.scales)
+            lengths, diameters = other.tables.lengths, other.tables.diameters
+            work = partial(Beside.of, other.patterns, lengths, diameters)
             none = np.empty(0)
             zero = Beside(
-                np.zeros(len(other.patterns), dtype=np.int64),
-                other.scales[0].counted(none),
-                other.scales[1].counted(none),
+                np.zeros(len(other.patterns), dtype=np.int64), lengths.counted(none), diameters.counted(none)
             )
             found = self.parts.add_up(work, zero)
             if self.times != 1:

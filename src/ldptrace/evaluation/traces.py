@@ -159,8 +159,7 @@ def coarser(table: Floats, side: int) -> Floats:
     [[4.0, 4.0], [4.0, 4.0]]
     """
     step = len(table) // side
-    summed: Floats = table.reshape(side, step, side, step).sum(axis=(1, 3))
-    return summed
+    return table.reshape(side, step, side, step).sum(axis=(1, 3))
 
 
 @kernel

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.engines.local import Memory
 from ldptrace.evaluation.line_metrics import LINE_METRICS, RANDOM, LinePair, LineQueries, StreetMap
-from ldptrace.evaluation.measured import Measured, Pass
+from ldptrace.evaluation.measured import Measured, Side
 from ldptrace.evaluation.metrics import CORRECTED, METRICS, Metric, Reference, Value
 from ldptrace.evaluation.mobility import MOBILITY
 from ldptrace.evaluation.stream_metrics import STREAM_METRICS
@@ -47,10 +46,7 @@ class References:
         streets: StreetMap | None = None,
     ) -> References:
         """Make the references in memory."""
-        labels = {"crs": real.crs, "timezone": real.timezone}
-        rates = {size: size / len(real) for size in sorted(set(sizes))}
-        once = Pass(grid, None, labels, real.t is not None, 1.0, rng, rates, rng.spawn(1)[0])
-        return References.from_measured(*Measured.by(once, Memory(real), streets, rng), rng)
+        return References.from_measured(*Side.of(real, grid).measured(rng, streets, sizes=sizes), rng)
 
     @staticmethod
     def from_measured(real: Measured, again: Mapping[int, Measured], rng: np.random.Generator) -> References:

@@ -67,8 +67,7 @@ class River:
         v = dy * np.cos(self.angle) - dx * np.sin(self.angle)
         amplitude, wavelength, phase = self.waves[:, :, None]
         bend = np.sum(amplitude * (np.sin(2 * np.pi * u / wavelength + phase) - np.sin(phase)), axis=0)
-        distance: Floats = v - bend
-        return distance
+        return v - bend
 
     def flows_through(self, x: Floats, y: Floats, bank: Floats | float = 0.0) -> Flags:
         """Return which points are in the water, or closer to it than `bank` metres."""

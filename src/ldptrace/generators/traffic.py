@@ -73,8 +73,7 @@ class Gravity:
         far = ratio / self.fame[places, None].astype(np.float32)
         nearest = np.where(far > 0, far, np.inf).min(axis=1, keepdims=True)
         near = np.exp(-np.maximum(far - nearest, 0)) * -np.expm1(-ratio / np.float32(WALKED))
-        weights: NDArray[np.float32] = self.homes.astype(np.float32) * near
-        return weights
+        return self.homes.astype(np.float32) * near
 
     def origins(self, patience: float) -> NDArray[np.float32]:
         """Return for each place the running sum over the nodes of the probability that a trip to it begins there."""

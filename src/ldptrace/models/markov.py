@@ -133,7 +133,8 @@ class MarkovModel(LatticeModel):
 
 
 def _observed(estimates: Estimates, moves: int) -> list[Observation]:
-    """Return what each question says of the share without a trip: of the combined one, its beginnings and its ends.
+    """Return the observations that tell the share of devices without a trip: one for each question, and two, of starts
+    and of ends, for the question `combined-steps`.
 
     Starts, moves, ends and lengths of the chain are free of each other, so the joint fit of the share is that of the
     totals alone (`docs/explanation/path-model.md`, "Devices without a trip").

@@ -97,23 +97,20 @@ class Streets:
 class Flows:
     """Vehicles on each street in each slot, and on each turn from a street to the next.
 
-    `vehicles[slot, street]` counts the trips that enter a street or begin on it, and `total[street]` those of all
-    slots. Turn `k` leads at the node `node[k]`
-    from the street `turn_from[k]` to the street `turn_to[k]`; `turns[slot, k]` counts them. `followed` is the share of
-    the length of trips that lies on streets.
+    `vehicles` (slot, street) are the numbers of trips that enter a street or begin on it, `total` (street) those of all
+    slots. Turn `k` leads at the node `node[k]` from the street `turn_from[k]` to the street `turn_to[k]`;
+    `turns[slot, k]` counts them. `followed` is the share of the length of trips that lies on streets.
     """
 
     streets: Streets
     slots: tuple[str, ...]
-    vehicles: Floats
+    vehicles: Numbers
     total: Numbers
     turn_from: Ints
     turn_to: Ints
     node: Ints
     turns: Floats
     followed: float
-    low: Floats | None = None
-    high: Floats | None = None
     promise: Mapping[str, Any] | None = None
 
     @staticmethod
@@ -144,10 +141,10 @@ class Flows:
         def on_streets(place: Ints, many: int) -> Numbers:
             values, errors = sample.counted(place * len(streets) + street, many * len(streets), trip)
             errors = None if errors is None else np.hypot(errors, UNTOLD * values)
-            return Numbers.of(values, errors).reshaped(many, len(streets))
+            return Numbers.of(values, errors).map(lambda each: each.reshape(many, len(streets)))
 
         vehicles = on_streets(slot, len(slots))
-        total = (vehicles if by is None else on_streets(np.zeros_like(slot), 1)).reshaped(len(streets))
+        total = (vehicles if by is None else on_streets(np.zeros_like(slot), 1)).map(np.ravel)
         node = found.joined[passes]
         turned = np.flatnonzero(node >= 0)
         pairs, first, turn = np.unique(
@@ -157,15 +154,13 @@ class Flows:
         return Flows(
             streets,
             slots,
-            vehicles.values,
+            vehicles,
             total,
             pairs // len(streets),
             pairs % len(streets),
             node[turned][first],
             turns.values.reshape(len(slots), len(pairs)),
             followed,
-            vehicles.low,
-            vehicles.high,
             sample.promise,
         )
 
@@ -176,19 +171,17 @@ class Flows:
         columns: dict[str, Any] = dict(self.streets.described(used))
         numbers = {WHOLE_DAY[0]: self.total}
         for place, slot in enumerate(self.slots):
-            bounds = (None if bound is None else bound[place] for bound in (self.low, self.high))
-            numbers[slot] = Numbers(self.vehicles[place], *bounds)
+            numbers[slot] = self.vehicles.map(lambda each, place=place: each[place])  # type: ignore[misc]
         for name, found in numbers.items():
             columns[name] = pa.array(found.values[used])
-            for end, bound in (("low", found.low), ("high", found.high)):
-                if bound is not None:
-                    columns[f"{name}_{end}"] = pa.array(bound[used])
+            for end, bound in found.intervals.items():
+                columns[f"{name}_{end}"] = pa.array(bound[used])
         return pa.table(columns)
 
     @property
     def used(self) -> Ints:
         """The streets that have vehicles."""
-        return np.flatnonzero(self.vehicles.any(axis=0))
+        return np.flatnonzero(self.vehicles.values.any(axis=0))
 
     def turns_table(self) -> pa.Table:
         """Return a table with one row for each turn: its two streets with their directions, and its position."""

@@ -34,18 +34,14 @@ MOST = 25_000_000
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """Trips from zone to zone in each slot: `trips[slot, origin, destination]`.
-
-    `low` and `high` are the ends of 95 % intervals if the numbers come from a model. `outside` is the number of trips
-    that begin or end in no zone and are not counted in `trips`.
+    """Numbers of trips from zone to zone in each slot: `trips[slot, origin, destination]`. `outside` is the number of
+    trips that begin or end in no zone and are not counted.
     """
 
     zones: tuple[str, ...]
     slots: tuple[str, ...]
-    trips: Floats
+    numbers: Numbers
     outside: float = 0.0
-    low: Floats | None = None
-    high: Floats | None = None
     promise: Mapping[str, Any] | None = None
 
     @staticmethod
@@ -72,16 +68,14 @@ class Matrix:
             errors = np.hypot(errors.reshape(shape), UNTOLD * independent(values))
         found = Numbers.of(values, errors)
         used = np.flatnonzero(found.values.sum(axis=(1, 2)))
-        low, high = (None if bound is None else bound[used] for bound in (found.low, found.high))
-        return Matrix(
-            names,
-            tuple(slots[k] for k in used),
-            found.values[used],
-            sample.weight * (len(trips) - len(inside)),
-            low,
-            high,
-            sample.promise,
-        )
+        outside = sample.weight * (len(trips) - len(inside))
+        times = tuple(slots[k] for k in used)
+        return Matrix(names, times, found.map(lambda each: each[used]), outside, sample.promise)
+
+    @property
+    def trips(self) -> Floats:
+        """The numbers without their intervals."""
+        return self.numbers.values
 
     @property
     def total(self) -> float:
@@ -91,19 +85,16 @@ class Matrix:
     def to_arrow(self) -> pa.Table:
         """Return a table with one row for each pair of zones and period with trips: slot, origin, destination, trips,
         low, high."""
-        some = self.trips > 0 if self.high is None else self.high > 0
+        some = self.numbers.intervals.get("high", self.trips) > 0
         slot, origin, destination = np.nonzero(some)
         zones = pa.array(self.zones)
         columns = {
             "slot": pa.array(self.slots).take(pa.array(slot)),
             "origin": zones.take(pa.array(origin)),
             "destination": zones.take(pa.array(destination)),
-            "trips": pa.array(self.trips[some]),
         }
-        for name, bound in (("low", self.low), ("high", self.high)):
-            if bound is not None:
-                columns[name] = pa.array(bound[some])
-        return pa.table(columns)
+        numbers = {"trips": self.trips, **self.numbers.intervals}
+        return pa.table(columns | {name: pa.array(each[some]) for name, each in numbers.items()})
 
     def write(self, path: str | Path) -> list[Path]:
         """Write an OMX, Parquet or CSV file, by the extension, and return the paths of the files. An OMX file holds one
@@ -111,14 +102,12 @@ class Matrix:
         """
         target = checked_target(path, *WRITTEN)
         if target.suffix == ".omx":
-            bounds = [("low", self.low), ("high", self.high)]
             written = [target]
             with together():
                 self._write_omx(target, self.trips)
-                for name, bound in bounds:
-                    if bound is not None:
-                        written.append(target.with_suffix(f".{name}.omx"))
-                        self._write_omx(written[-1], bound)
+                for name, bound in self.numbers.intervals.items():
+                    written.append(target.with_suffix(f".{name}.omx"))
+                    self._write_omx(written[-1], bound)
             return written
         write_table(self.to_arrow(), target, self.promise)
         return [target]

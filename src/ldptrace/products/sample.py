@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -67,10 +67,15 @@ class Numbers:
         spread = SURE * errors
         return Numbers(values, np.maximum(values - spread, 0.0), values + np.maximum(above, spread))
 
-    def reshaped(self, *shape: int) -> Numbers:
-        """Return the same numbers in another shape."""
-        low, high = (None if bound is None else bound.reshape(shape) for bound in (self.low, self.high))
-        return Numbers(self.values.reshape(shape), low, high)
+    def map(self, change: Callable[[Floats], Floats]) -> Numbers:
+        """Return the numbers and their intervals after the same change of each array, such as another shape."""
+        low, high = (None if bound is None else change(bound) for bound in (self.low, self.high))
+        return Numbers(change(self.values), low, high)
+
+    @property
+    def intervals(self) -> dict[str, Floats]:
+        """The ends of the intervals, `low` and `high`; nothing if the numbers are not from a model."""
+        return {} if self.low is None or self.high is None else {"low": self.low, "high": self.high}
 
 
 @dataclass(frozen=True, eq=False)

@@ -346,7 +346,8 @@ def _needs_options(record: Any) -> bool:
 
 
 def _about(note: Any, field: str) -> str:
-    """Return a sentence, or that of the option of this name in a record."""
+    """Return the description of a field: the note itself if it is a text, otherwise the help text of the option of this
+    name in the record."""
     if isinstance(note, str):
         return note
     return next(_in_json(option_of(entry).help) for entry, _ in options_in(note) if entry.name == field)

@@ -43,6 +43,7 @@ class Metrics:
         self._seconds += seconds
 
     def text(self, waiting: int) -> str:
+        """Return all metrics in the text format of Prometheus."""
         ends = (*map(str, BUCKETS), "+Inf")
         totals = list(accumulate(self._buckets))
         seconds = {f'_bucket{{le="{end}"}}': str(count) for end, count in zip(ends, totals, strict=True)}

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from ldptrace.curator.memory import Memory, Remember
 from ldptrace.curator.tally import Tally
 from ldptrace.models.base import MobilityModel
 from ldptrace.models.fit import Fit
-from ldptrace.models.observation import Match, Observation, first_guess
+from ldptrace.models.observation import Match, Observation, Share, first_guess
 from ldptrace.models.path.model import PathFit, PathModel, fit_paths, observed
 from ldptrace.models.prior import Prior
 from ldptrace.models.routes.fitted import Cut, Fitted, coverage_of, within
@@ -107,7 +107,7 @@ class RouteRefit(Refit):
         if isinstance(self.public, RoadNetwork) and due:
             self._searched = sum(known >= least for least in SEARCHES)
             library = self._options.library or Library(ROUTES)
-            search = searched(self.public, library, estimates, others, self._rng, _quiet)
+            search = searched(self.public, library, estimates, others, self._rng, lambda _: None)
             self._fitted, self._alone = search.fitted, search.alone
         elif self._fitted is None or not {seen.name for seen in others} <= set(self._fitted.fit.expected):
             self._first(estimates, others)
@@ -147,24 +147,12 @@ class RouteRefit(Refit):
         return self.public
 
 
-def _quiet(share: float) -> None:
-    """Ignore the progress of a fit."""
-
-
 # Changes that are kept.
 KEPT = 100
 # Trips are drawn this many times as often as they are needed where long ones are preferred, and how much at most.
 SPARE, RAREST = 2, 0.25
 # A step has at least this weight, however few of its devices had a trip.
 LEAST = 0.05
-
-
-@dataclass(frozen=True)
-class WithTrip:
-    """The share of the devices of one step that reported a trip, and its standard error."""
-
-    value: float
-    std_error: float
 
 
 class Now:
@@ -194,7 +182,7 @@ class Now:
         )
         self.changes: list[Change] = []
         # What the devices of the last step said of having a trip.
-        self.with_trip = WithTrip(1.0, math.inf)
+        self.with_trip = Share(1.0, math.inf)
         self._model: MobilityModel | None = None
         self._time: float | None = None
 
@@ -265,7 +253,7 @@ class Now:
         timed = any(name in estimates for name in TIME_QUESTIONS)
         self._model = TimedModel.fit(space, estimates) if timed else space
 
-    def _with_trip(self, step: Estimates) -> WithTrip:
+    def _with_trip(self, step: Estimates) -> Share:
         """Return the share of devices with a trip that fits the answers of one step best."""
         trips = self._refit.answers_of_trips()
         along, size = 0.0, 0.0
@@ -279,6 +267,6 @@ class Now:
                 along += seen.total[0] * expected.sum() / seen.total[1]
                 size += expected.sum() ** 2 / seen.total[1]
         if size > 0:
-            return WithTrip(along / size, 1 / math.sqrt(size))
+            return Share(along / size, 1 / math.sqrt(size))
         guess = first_guess(observed(step.without(*TIME_QUESTIONS, Trips.name)))
-        return WithTrip(1 - guess.value, guess.std_error)
+        return Share(1 - guess.value, guess.std_error)

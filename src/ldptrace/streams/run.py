@@ -182,7 +182,7 @@ def stream(
     )
     if settings.shuffled:
         facts = replace(facts, shuffled=True, delta=settings.delta).simulated()
-        facts = replace(facts, batch=_batch_of_step(cast, settings))
+        facts = replace(facts, batch=cast.batch_of_step(settings))
     grid, steps = facts.map_grid(), list[Step]()
     plan: Plan | None = None
     if settings.other is None:
@@ -203,10 +203,14 @@ def stream(
 
 @dataclass(frozen=True, eq=False)
 class _Cast:
-    """The trips with times, the device of each trip, and the sources of random numbers."""
+    """The trips with times, the device of each trip, when the stream begins and ends, the time between two answers of a
+    device, and the sources of random numbers."""
 
     trips: Trajectories
     devices: Ints
+    start: float
+    end: float
+    every: float
     source: Streams
 
     @staticmethod
@@ -215,26 +219,37 @@ class _Cast:
         its device answers about one piece."""
         source = Streams.of(settings.seed)
         trips, _ = play_devices(trips, "trip", source.devices)
-        if trips.user is None or settings.presence == "shown":
-            return _Cast(trips, np.arange(len(trips)), source)
-        return _Cast(trips, np.unique(trips.users, return_inverse=True)[1].astype(np.int64), source)
+        devices = np.arange(len(trips))
+        if trips.user is not None and settings.presence == "hidden":
+            devices = np.unique(trips.users, return_inverse=True)[1].astype(np.int64)
+        start, end = _period(trips, settings)
+        return _Cast(trips, devices, start, end, settings.every or max(end - start, settings.tick), source)
 
     @property
     def count(self) -> int:
         return int(self.devices.max()) + 1
+
+    def batch_of_step(self, settings: Settings) -> int:
+        """Return the least batch of a step, which is a batch of its own. Each device answers once in `every`."""
+        answers = int(self.count * min(settings.seconds / self.every, 1.0))
+        batch = usual_batch(answers)
+        if batch < MIN_BATCH:
+            raise InputError(
+                f"each step of a shuffled stream is a batch of at least {MIN_BATCH} reports, and about {answers} of "
+                f"{self.count:,} devices answer in a step of {settings.seconds:g} s: give a longer step, or a shorter "
+                "every"
+            )
+        return batch
 
 
 class _Play:
     """The simulation: devices with the input trips, and the newest model with its travellers."""
 
     def __init__(self, cast: _Cast, plan: Plan, settings: Settings, public: Public) -> None:
-        trips = cast.trips
-        assert trips.t is not None
-        self.trips, self.settings = trips, settings
-        self.plan = plan
-        self.start, self.end = _period(trips, settings)
+        trips, every = cast.trips, cast.every
+        self.trips, self.settings, self.plan = trips, settings, plan
+        self.start, self.end = cast.start, cast.end
         _check_tick(trips, settings, self.end - self.start)
-        every = settings.every or max(self.end - self.start, settings.tick)
         self.notes = notes_of(settings, trips, every, self.end - self.start, public, plan)
         self._edges = self.start + settings.seconds * np.arange(
             max(1, math.ceil((self.end - self.start) / settings.seconds)) + 1.0
@@ -315,20 +330,6 @@ class _Play:
         last = beyond + (until >= self.end)
         for line in travellers.lines(self.start, range(first, last)):
             live(line)
-
-
-def _batch_of_step(cast: _Cast, settings: Settings) -> int:
-    """Return the least batch of a step, which is a batch of its own. Each device answers once in `every`."""
-    start, end = _period(cast.trips, settings)
-    every = settings.every or max(end - start, settings.tick)
-    answers = int(cast.count * min(settings.seconds / every, 1.0))
-    batch = usual_batch(answers)
-    if batch < MIN_BATCH:
-        raise InputError(
-            f"each step of a shuffled stream is a batch of at least {MIN_BATCH} reports, and about {answers} of "
-            f"{cast.count:,} devices answer in a step of {settings.seconds:g} s: give a longer step, or a shorter every"
-        )
-    return batch
 
 
 def _period(trips: Trajectories, settings: Settings) -> tuple[float, float]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.streams.now import WithTrip
+from ldptrace.models.observation import Share
 
 
 class Travellers:
@@ -92,7 +92,7 @@ class Shown:
     def __init__(self, step: float) -> None:
         self.step, self.per_second = step, NOMINAL / step
 
-    def add(self, reports: int, with_trip: WithTrip, time: float) -> None:
+    def add(self, reports: int, with_trip: Share, time: float) -> None:
         self.per_second = reports / self.step
 
 
@@ -107,7 +107,7 @@ class Hidden:
         self.per_second = devices / every
         self._seen: list[tuple[float, float, float]] = []
 
-    def add(self, reports: int, with_trip: WithTrip, time: float) -> None:
+    def add(self, reports: int, with_trip: Share, time: float) -> None:
         """Add the share of devices with a trip among those that reported around `time`."""
         if not (reports and np.isfinite(with_trip.std_error)):
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -103,8 +103,7 @@ class Buildings:
         if self.plane is None:
             return self.pois
         lon, lat = self.plane.to_degrees(self.pois.x, self.pois.y)
-        p = self.pois
-        return Pois(lon, lat, p.category, p.categories, p.opens, p.closes, p.names, p.popularity, WGS84)
+        return replace(self.pois, x=lon, y=lat, crs=WGS84)
 
 
 def read_buildings(path: str | Path, hours: Mapping[str, tuple[float, float]] | None = None) -> Buildings:

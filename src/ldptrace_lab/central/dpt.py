@@ -65,13 +65,10 @@ def learn(real: Trajectories, grid: Grid, curator: TrustedCurator) -> list[Tree]
     shares = on_simplex(curator.histogram(level, np.arange(len(real)), LEVELS, GRIDS))
     first = ragged.offsets_of(np.array([each.cells for each in grids]))
     found = [_counted(real, level == number, grids[number], first[number]) for number in range(LEVELS)]
-    total = int(first[-1])
-    kinds = []
-    for kind, (size, share) in enumerate(
-        ((total, STARTS), (total * NEXT, MOVES), (total * NEXT * NEXT, PAIRS))
-    ):
+    total, kinds = int(first[-1]), []
+    for kind, (domain, share) in enumerate(((1, STARTS), (NEXT, MOVES), (NEXT * NEXT, PAIRS))):
         items, owners = (np.concatenate([part[kind][side] for part in found]) for side in (0, 1))
-        kinds.append(curator.histogram(items, owners, size, share))
+        kinds.append(curator.histogram(items, owners, total * domain, share))
     noise = np.sqrt(2.0 * NEXT) * curator.sensitivity / float(curator.epsilon * PAIRS)
     trees = []
     for number, each in enumerate(grids):
@@ -82,15 +79,9 @@ def learn(real: Trajectories, grid: Grid, curator: TrustedCurator) -> list[Tree]
         inside = np.zeros((each.cells, NEXT))
         inside[grid_moves(each.n)[:, 0], grid_moves(each.n)[:, 1]] = 1.0
         inside[:, NEXT - 1] = 1.0
-        trees.append(
-            Tree(
-                each,
-                float(shares[number] / shares.sum()),
-                on_simplex(kinds[0][own]),
-                moves * inside,
-                pairs * inside[:, None, :],
-            )
-        )
+        share = float(shares[number] / shares.sum())
+        starts = on_simplex(kinds[0][own])
+        trees.append(Tree(each, share, starts, moves * inside, pairs * inside[:, None, :]))
     return trees
 
 
@@ -119,12 +110,8 @@ def _counted(
     following = (moves_of(paths) - 1) % NEXT
     last = np.where(ragged.first_values(paths.offsets), 8, np.roll(following, 1))
     owners = np.repeat(who, paths.sizes)
-    moves = here * NEXT + following
-    return [
-        (here[paths.offsets[:-1]], who),
-        (moves, owners),
-        ((here * NEXT + last) * NEXT + following, owners),
-    ]
+    moves, pairs = here * NEXT + following, (here * NEXT + last) * NEXT + following
+    return [(here[paths.offsets[:-1]], who), (moves, owners), (pairs, owners)]
 
 
 def synthetic(trees: list[Tree], count: int, rng: np.random.Generator) -> Trajectories:
@@ -152,8 +139,7 @@ def _walks(starts, targets, moves, pairs, keeps, sizes, rng):  # type: ignore[no
     for k in range(len(starts)):
         while filled + LONGEST > len(cells):
             larger = np.empty(2 * len(cells), dtype=np.int32)
-            for place_ in range(filled):
-                larger[place_] = cells[place_]
+            larger[:filled] = cells[:filled]
             cells = larger
         here, last, size = starts[k], 8, 0
         while size < LONGEST:

@@ -271,8 +271,7 @@ def _walks(first, way, once, twice, sizes, rng):  # type: ignore[no-untyped-def]
     for k in range(len(first)):
         while filled + LONGEST > len(cells):
             larger = np.empty(2 * len(cells), dtype=np.int32)
-            for place in range(filled):
-                larger[place] = cells[place]
+            larger[:filled] = cells[:filled]
             cells = larger
         here, came = first[k], -1
         size = 0

@@ -309,7 +309,7 @@ class Bench:
             return values
         values = self.references.lines(self.references.again[len(self.real)], fixes=True) | values
         if self.stream is not None:
-            real = self.stream.values(self.stream.sides.again)
+            real = self.stream.values(self.stream.again)
             values |= {name: value.mean for name, value in real.items()}
         return values
 

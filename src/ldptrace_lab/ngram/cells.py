@@ -110,8 +110,7 @@ class Ngram(Options):
         n = self.grid.n
         width, height = self.grid.step if self.metric == "plane" else (1.0, 1.0)
         apart = np.hypot(np.arange(n)[:, None] * width, np.arange(n)[None, :] * height)
-        whole: NDArray[np.int64] = np.rint(apart / apart[-1, -1] * LONGEST_DISTANCE).astype(np.int64)
-        return whole
+        return np.rint(apart / apart[-1, -1] * LONGEST_DISTANCE).astype(np.int64)
 
     def perturb(self, paths: CellPaths, rng: np.random.Generator) -> CellPaths:
         """Return one perturbed path per path, repeats removed."""

@@ -197,11 +197,10 @@ class Bench:
         )
         if cell.repeat == 0:
             return base
-        redrawn: Reference = self._keep(
+        return self._keep(
             ("reference", cell.data, cell.users, cell.grid, cell.repeat),
             lambda: base.redrawn(self._rng(cell, 0)),
         )
-        return redrawn
 
     def _keep(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
         """Return what `make` returns, made once while it is in use; the oldest of a dozen is forgotten."""

@@ -68,10 +68,10 @@ def _lines(experiment: Experiment, rows: Sequence[Row], marks: Mapping[str, floa
 
 
 def _line(axis: Axes, points: list[Row], size: float) -> None:
-    x, mean = np.array([row.x for row in points]), np.array([row.mean for row in points])
-    printed = points[0].source == PUBLISHED
-    colour = tables.colour(points[0].method)
-    label = tables.label(points[0].source, points[0].method)
+    x, mean, spread = (
+        np.array([getattr(row, name) or 0.0 for row in points]) for name in ("x", "mean", "std")
+    )
+    printed, colour, label = _look(points[0])
     if printed:
         axis.plot(
             x, mean, "D--", color=colour, markerfacecolor="white", linewidth=1, markersize=4, label=label
@@ -79,8 +79,12 @@ def _line(axis: Axes, points: list[Row], size: float) -> None:
         return
     marker = MARKERS[tables.family(points[0].method) % len(MARKERS)]
     axis.plot(x, mean, color=colour, marker=marker, linewidth=1.3, markersize=size, alpha=0.9, label=label)
-    spread = np.array([row.std or 0.0 for row in points])
     axis.fill_between(x, mean - spread, mean + spread, color=colour, alpha=0.15, linewidth=0)
+
+
+def _look(row: Row) -> tuple[bool, str, str]:
+    """Return whether the series of a row is printed in the paper, its colour, and its name in the legend."""
+    return row.source == PUBLISHED, tables.colour(row.method), tables.label(row.source, row.method)
 
 
 def _bars(experiment: Experiment, rows: Sequence[Row]) -> Figure:
@@ -93,27 +97,26 @@ def _bars(experiment: Experiment, rows: Sequence[Row]) -> Figure:
         if panel >= len(metrics):
             axis.set_visible(False)
             continue
+        here = [row for row in rows if row.metric == metrics[panel]]
         for number, pair in enumerate(series):
-            own = {
-                row.data: row
-                for row in rows
-                if row.metric == metrics[panel] and (row.source, row.method) == pair
-            }
-            if own:
-                places = [place - 0.4 + 0.8 * (number + 0.5) / len(series) for place in range(len(sets))]
-                known = [(place, own[data]) for place, data in zip(places, sets, strict=True) if data in own]
+            own = [row for row in here if (row.source, row.method) == pair]
+            shift = 0.8 * (number + 0.5) / len(series) - 0.4
+            places = [sets.index(row.data) + shift for row in own]
+            if own and experiment.log:
                 # The height of a bar means nothing where the axis has no zero.
-                _dots(axis, known) if experiment.log else _bar(axis, known, 0.8 * 0.92 / len(series))
+                _dots(axis, places, own)
+            elif own:
+                _bar(axis, places, own, 0.8 * 0.92 / len(series))
         axis.set_xticks(range(len(sets)), sets)
         axis.grid(visible=False, axis="x")
-        _name(axis, experiment, [row for row in rows if row.metric == metrics[panel]])
+        _name(axis, experiment, here)
     _legend(figure, axes)
     return figure
 
 
-def _bar(axis: Axes, known: list[tuple[float, Row]], width: float) -> None:
-    places, own = zip(*known, strict=True)
-    printed, colour = own[0].source == PUBLISHED, tables.colour(own[0].method)
+def _bar(axis: Axes, places: Sequence[float], own: Sequence[Row], width: float) -> None:
+    """Draw a bar for each data set."""
+    printed, colour, label = _look(own[0])
     axis.bar(
         places,
         [row.mean for row in own],
@@ -123,14 +126,13 @@ def _bar(axis: Axes, known: list[tuple[float, Row]], width: float) -> None:
         edgecolor=colour,
         hatch="////" if printed else None,
         error_kw={"linewidth": 0.8},
-        label=tables.label(own[0].source, own[0].method),
+        label=label,
     )
 
 
-def _dots(axis: Axes, known: list[tuple[float, Row]]) -> None:
+def _dots(axis: Axes, places: Sequence[float], own: Sequence[Row]) -> None:
     """Draw a mark for each data set, for logarithmic axes."""
-    places, own = zip(*known, strict=True)
-    printed, colour = own[0].source == PUBLISHED, tables.colour(own[0].method)
+    printed, colour, label = _look(own[0])
     mean, spread = np.array([row.mean for row in own]), np.array([row.std or 0.0 for row in own])
     axis.errorbar(
         places,
@@ -142,7 +144,7 @@ def _dots(axis: Axes, known: list[tuple[float, Row]]) -> None:
         markerfacecolor="white" if printed else colour,
         markersize=5,
         linewidth=0.8,
-        label=tables.label(own[0].source, own[0].method),
+        label=label,
     )
 
 

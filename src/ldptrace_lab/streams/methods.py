@@ -133,11 +133,8 @@ def retrasyn(streams: CellStreams, settings: Settings, rng: np.random.Generator)
     released chain; their number is that of the real ones. A person reports once in w ticks with epsilon, so a trip of
     60 ticks at w = 20 costs three epsilon.
     """
-    devices, sampling = rng.spawn(2)
-    states = States(streams.grid.n)
-    events = states.events(streams)
-    people = Population(states, events.people, settings, devices)
-    crowd = SyntheticCrowd(states, sampling)
+    events, people, crowd = _begun(streams, settings, rng)
+    states = people.states
     age = settings.mean_ticks or max(float(streams.sizes.mean()), 1.0)
     releases: list[Floats] = []
     renewed: list[int] = []
@@ -164,6 +161,16 @@ def retrasyn(streams: CellStreams, settings: Settings, rng: np.random.Generator)
         releases.append(counts / counts.sum() if counts.sum() > 0 else counts)
         renewed.append(new)
     return crowd.streams(streams.grid, streams.clock)
+
+
+def _begun(
+    streams: CellStreams, settings: Settings, rng: np.random.Generator
+) -> tuple[Events, Population, SyntheticCrowd]:
+    """Return what happens, the devices that report it, and a synthetic crowd of nobody."""
+    devices, sampling = rng.spawn(2)
+    states = States(streams.grid.n)
+    events = states.events(streams)
+    return events, Population(states, events.people, settings, devices), SyntheticCrowd(states, sampling)
 
 
 def _mended(found: Floats, variance: float, releases: list[Floats]) -> tuple[Floats, int]:
@@ -246,11 +253,8 @@ def _released(
     Synthetic people begin anywhere at the first tick, move by the released chain, and neither enter nor quit. A person
     reports once in any w ticks with epsilon.
     """
-    devices, sampling = rng.spawn(2)
-    states = States(streams.grid.n)
-    events = states.events(streams)
-    people = Population(states, events.people, settings, devices)
-    crowd = SyntheticCrowd(states, sampling)
+    events, people, crowd = _begun(streams, settings, rng)
+    states = people.states
     releases = rule(settings.window)
     current = states.possible / states.possible.sum()
     for tick in range(events.ticks):

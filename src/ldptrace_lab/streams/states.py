@@ -17,7 +17,7 @@ from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.evaluation.streams import Clock, Departures, Positions
+from ldptrace.evaluation.streams import Clock, Positions, spans
 from ldptrace.options import option, settle
 from ldptrace.protocol.grid import Grid
 
@@ -28,7 +28,7 @@ def clock_around(trips: Trajectories, tick: float) -> Clock:
         raise InputError("a stream needs trajectories with times, and these have none")
     if not tick > 0:
         raise InputError(f"a tick must be a positive number of seconds, got {tick!r}")
-    return Clock.of(Departures.of(trips.take(trips.sizes > 0)), tick, 0)
+    return Clock.of(spans(trips.take(trips.sizes > 0)), tick, 0)
 
 
 @dataclass(frozen=True, eq=False)

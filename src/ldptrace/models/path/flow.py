@@ -218,7 +218,8 @@ class Flow:
         return np.maximum(found, 0.0)
 
     def lost(self, name: str, most: int) -> Floats | None:
-        """Return expected items that are named once though a path has them twice."""
+        """Return how many items an answer is expected to lose because it names them once and the path has them twice;
+        None if it loses none."""
         if name == "terminals":
             return self.loops()
         if not ANSWERS[name].repeated:

@@ -126,7 +126,7 @@ class Layout:
         return Features(self.cells, self.moves, self.districts)
 
     def along(self, graph: MoveGraph, potentials: Floats) -> Floats:
-        """Return what each feature of a path adds to the sum of its potentials, lengths apart."""
+        """Return the potential that each feature of a path adds to the sum; lengths are not in it."""
         features = self.features
         found = np.zeros(features.size)
         found[: features.move.stop] = potentials[: self.move.stop]

@@ -27,8 +27,8 @@ ACROSS = 16
 def bars(found: Bars, label: str, *, every: int = 1, share: float) -> Markup:
     """Draw a bar for each class, as a percentage of all trips, with a whisker for its interval."""
     values, scale = found.numbers.values, 100 / max(share, 1.0)
-    high = values if found.numbers.high is None else found.numbers.high
-    top = max(float((scale * high).max()), 1e-9) * 1.05
+    intervals = found.numbers.intervals
+    top = max(float((scale * intervals.get("high", values)).max()), 1e-9) * 1.05
     step = (WIDTH - LEFT) / len(values)
 
     def height(value: float) -> float:
@@ -46,9 +46,9 @@ def bars(found: Bars, label: str, *, every: int = 1, share: float) -> Markup:
             f'<rect class="bar" x="{x + 0.1 * step:.1f}" y="{y:.1f}" width="{0.8 * step:.1f}" '
             f'height="{HEIGHT - BOTTOM - y:.1f}"><title>{said}</title></rect>'
         )
-        if found.numbers.low is not None and found.numbers.high is not None:
+        if intervals:
             middle = x + step / 2
-            ends = [height(float(bound[place])) for bound in (found.numbers.low, found.numbers.high)]
+            ends = [height(float(bound[place])) for bound in intervals.values()]
             parts.append(
                 f'<line class="range" x1="{middle:.1f}" x2="{middle:.1f}" y1="{ends[0]:.1f}" y2="{ends[1]:.1f}"/>'
             )

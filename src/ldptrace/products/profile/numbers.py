@@ -110,10 +110,7 @@ class Profile:
         """Return the pairs of zones with the most trips."""
         table = self.matrix.trips.sum(axis=0)
         order = np.argsort(-table, axis=None, kind="stable")[:NAMED]
-        numbers = Numbers(
-            table,
-            *(None if bound is None else bound.sum(axis=0) for bound in (self.matrix.low, self.matrix.high)),
-        ).reshaped(table.size)
+        numbers = self.matrix.numbers.map(lambda each: each.sum(axis=0).ravel())
         return [
             {
                 "from": self.matrix.zones[place // len(table)],
@@ -183,10 +180,8 @@ class Profile:
 
 
 def _entry(numbers: Numbers, place: int) -> dict[str, float]:
-    entry = {"trips": float(numbers.values[place])}
-    if numbers.low is not None and numbers.high is not None:
-        entry |= {"low": float(numbers.low[place]), "high": float(numbers.high[place])}
-    return entry
+    named = {"trips": numbers.values, **numbers.intervals}
+    return {name: float(each[place]) for name, each in named.items()}
 
 
 def _weekdays(sample: Sample) -> Bars | None:

@@ -265,8 +265,7 @@ def registry_entry(promise: Promise, operator: Operator, version: str) -> dict[s
     slug = "_".join(re.sub(r"\W+", "_", part.lower()) for part in parts).replace("_", "-")
     standing = promise.plan is not None and promise.plan.standing is not None
     text = _filled("registry.yaml", promise, operator, version=version, slug=slug, standing=standing)
-    entry: dict[str, Any] = needed("yaml", "planning").safe_load(text)
-    return entry
+    return needed("yaml", "planning").safe_load(text)
 
 
 def croissant(promise: Promise, operator: Operator, file: Path | None, version: str) -> dict[str, Any]:
