@@ -95,7 +95,7 @@ def test_intervals_allow_for_what_no_answer_says() -> None:
 
 def test_intervals_are_columns_or_further_files(tmp_path: Path) -> None:
     found = counted(TRIPS, NUMBERED)
-    found = replace(found, low=0.5 * found.trips, high=2 * found.trips)
+    found = replace(found, numbers=Numbers(found.trips, low=0.5 * found.trips, high=2 * found.trips))
     assert len(found.write(tmp_path / "od.omx")) == 3
     with openmatrix.open_file(str(tmp_path / "od.high.omx")) as file:
         assert np.array(file["trips"]).tolist() == [[0, 4], [2, 0]]
