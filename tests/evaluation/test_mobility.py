@@ -50,6 +50,15 @@ def test_equal_sets_are_perfect() -> None:
     assert card.measured.keys() >= MOBILITY.keys() - {name for name in MOBILITY if name.startswith("user_")}
 
 
+def test_rounding_does_not_add_up_over_the_widest_classes() -> None:
+    """The last classes are 2^43 metres wide, so shares that differ by a rounding error must not count there."""
+    real = np.zeros(len(CLASS_VALUES))
+    real[400:420] = np.arange(1.0, 21.0)
+    moved = np.roll(real, 1)
+    by_hand = float(np.sum(real / real.sum() * (np.roll(CLASS_VALUES, -1) - CLASS_VALUES)))
+    assert earth_movers(CLASS_VALUES, real, moved / 3) == pytest.approx(by_hand, rel=1e-9)
+
+
 def test_common_part_of_commuters_as_in_scikit_mobility() -> None:
     """2 sum(min) / (sum + sum), for flows with equal totals."""
     real, synthetic = np.array([[5.0, 3], [2, 0]]), np.array([[4.0, 4], [0, 2]])

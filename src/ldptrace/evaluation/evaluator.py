@@ -136,8 +136,8 @@ def evaluate(
                 item if isinstance(item, Crowd) else trajectories_of(item) for item in synthetic
             )
             promises = stated or [item.provenance for item in synthetic]
-            area = grid.bounds if isinstance(grid, Grid) else bounds
-            beside = central_peers(peers, real, promises, area, seed)
+            box = grid.bounds if isinstance(grid, Grid) else bounds
+            beside = central_peers(peers, real, promises, box, seed)
         synthetic, labels = (*synthetic, *beside.values()), [*labels, *beside]
         stated = None if stated is None else [*stated, *(item.provenance for item in beside.values())]
     rng = np.random.default_rng(seed)

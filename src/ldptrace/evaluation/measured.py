@@ -250,8 +250,9 @@ class Side:
             return Part.of(kept, self.area), Each([lines, Each(bootstraps), [draw(kept, number)]])
 
         zero = Traces.zero(self.area)
-        parts, found = self.crowd.put_aside(work, Each([zero, Each([zero] * len(again)), []]))
-        traces, bootstraps, sample = found[0], found[1], Trajectories.concat(found[2])
+        nothing: Each[Any] = Each([zero, Each([zero] * len(again)), []])
+        parts, (traces, bootstraps, pieces) = self.crowd.put_aside(work, nothing)
+        sample = Trajectories.concat(pieces)
         summary = Summary(parts, self.area, scale_of(self.area.bounds, sample.crs))
         habits, use, matched = self._habits(), None, 0
         if streets is not None:

@@ -52,9 +52,8 @@ def open_sides(
     zones = [timezone or crowd.timezone for crowd in crowds]
     sides = []
     for crowd, title, before, zone in zip(crowds, titles, aligned, zones, strict=True):
-        census = first
-        if first is None or crowd is not crowds[0]:
-            census = crowd.add_up(partial(Census.of, area, crs, outside), Census())
+        known = first if crowd is crowds[0] else None
+        census = known or crowd.add_up(partial(Census.of, area, crs, outside), Census())
         notes = [*before, *census.notes(area, title, crs)]
         if crowd is crowds[0] and crowd.provenance is not None:
             notes.append("the real set states a promise as synthetic trips do; the real trips come first")

@@ -79,9 +79,8 @@ def learn(real: Trajectories, grid: Grid, curator: TrustedCurator) -> list[Tree]
         inside = np.zeros((each.cells, NEXT))
         inside[grid_moves(each.n)[:, 0], grid_moves(each.n)[:, 1]] = 1.0
         inside[:, NEXT - 1] = 1.0
-        share = float(shares[number] / shares.sum())
-        starts = on_simplex(kinds[0][own])
-        trees.append(Tree(each, share, starts, moves * inside, pairs * inside[:, None, :]))
+        part, starts = float(shares[number] / shares.sum()), on_simplex(kinds[0][own])
+        trees.append(Tree(each, part, starts, moves * inside, pairs * inside[:, None, :]))
     return trees
 
 
