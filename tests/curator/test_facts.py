@@ -7,6 +7,7 @@ import pytest
 
 from ldptrace.curator.facts import PAPER, PAPER_GRID, Facts
 from ldptrace.curator.planning import outlook
+from ldptrace.device.files import trips_of
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import Pace
@@ -222,3 +223,9 @@ def test_the_lifetime_of_a_standing_shuffled_plan_is_central() -> None:
 def test_facts_that_do_not_fit_a_shuffled_plan(told: dict[str, Any], says: str) -> None:
     with pytest.raises(InputError, match=says):
         Facts(10_000, 1, BOX, **told).plan()
+
+
+@pytest.mark.parametrize("name", ["epsg:4326", "OGC:CRS84", "wgs84"])
+def test_a_plan_names_degrees_as_the_files_of_devices_do(name: str) -> None:
+    plan = Facts(1000, 1, (13.0, 52.0, 14.0, 53.0), name, grid=4).plan()
+    assert plan.crs == trips_of(b'{"features":[]}', gpx=False).crs

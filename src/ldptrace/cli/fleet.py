@@ -112,12 +112,13 @@ def fleet(
 
 def _from_file(path: Path, reading: Reading) -> Callable[[Plan], Trajectories]:
     """Read the trips of the devices. No trip is omitted; the devices move points outside the bounds to the border."""
+    from ldptrace.core.crs import same_crs
     from ldptrace.io import read_with_account
 
     found, _ = read_with_account(path, reading)
 
     def trips(plan: Plan) -> Trajectories:
-        if plan.crs is not None and found.crs is not None and found.crs != plan.crs:
+        if plan.crs is not None and found.crs is not None and not same_crs(found.crs, plan.crs):
             raise InputError(
                 f"the plan's bounds are in {plan.crs}, the trajectories of {path} in {found.crs}"
             )

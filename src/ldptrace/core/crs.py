@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -29,6 +30,15 @@ def is_geographic(crs: str | None) -> bool:
     (True, False, False)
     """
     return crs is not None and crs.upper() in GEOGRAPHIC
+
+
+def same_crs(one: str, other: str) -> bool:
+    """Whether two names stand for one coordinate system.
+
+    >>> same_crs("WGS84", "epsg:4326"), same_crs("EPSG:32632", "EPSG:25832")
+    (True, False)
+    """
+    return one.upper() == other.upper() or (is_geographic(one) and is_geographic(other))
 
 
 def crs_named(name: str) -> str | None:
@@ -58,10 +68,16 @@ def geojson_crs(document: Mapping[str, Any]) -> str | None:
 
 
 def checked_crs(name: str) -> str:
-    """Return the name of a coordinate system, or raise an error if there is none of this name. Without the extra `geo`,
-    only the form of a name such as EPSG:32632 is known.
+    """Return the name of a coordinate system as files name it, or raise an error if there is none of this name. Without
+    the extra `geo`, only the form of a name such as EPSG:32632 is known.
+
+    >>> checked_crs("OGC:CRS84"), checked_crs("epsg:32632")
+    ('EPSG:4326', 'EPSG:32632')
     """
-    if is_geographic(name) or find_spec("pyproj") is None:
+    if is_geographic(name):
+        return WGS84
+    name = name.upper() if re.fullmatch(r"[A-Za-z]+:[0-9]+", name) else name
+    if find_spec("pyproj") is None:
         return name
     pyproj = needed("pyproj")
     try:
@@ -123,7 +139,9 @@ def step_lengths(x: Floats, y: Floats, crs: str | None) -> Floats:
 
 
 def transform(x: Floats, y: Floats, source: str, target: str) -> tuple[Floats, Floats]:
-    """Convert coordinates from the system `source` to the system `target`. Needs the extra `geo`."""
+    """Convert coordinates from the system `source` to the system `target`, if the two differ. Needs the extra `geo`."""
+    if same_crs(source, target):
+        return x, y
     pyproj = needed("pyproj")
     try:
         transformer = pyproj.Transformer.from_crs(source, target, always_xy=True)

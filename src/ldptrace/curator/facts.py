@@ -287,7 +287,9 @@ class Facts(Asked, Common):
         if plan_crs(self.crs) is not None:
             from ldptrace.core.crs import check_degrees, checked_crs
 
+            # Devices compare the name with that of a file, letter by letter.
             crs = checked_crs(str(self.crs))
+            object.__setattr__(self, "crs", crs)
             if self.bounds is not None:
                 check_degrees(self.bounds, crs, "the bounds")
             if crs.upper() not in GEOGRAPHIC and self.bounds is not None and are_small_degrees(self.bounds):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ldptrace.core import ragged
-from ldptrace.core.crs import crs_hint, is_geographic, scale_of
+from ldptrace.core.crs import crs_hint, same_crs, scale_of
 from ldptrace.core.outside import Crossings, unwrap, within
 from ldptrace.core.parallel import Each, added, child
 from ldptrace.core.reading import Outside
@@ -143,13 +143,15 @@ def stay_inside(trajectories: Trajectories, area: Grid, outside: Outside | None)
 def align(real: str | None, synthetic: str | None, name: str) -> list[str]:
     """Return a note on the coordinate systems of two sets. A set without a system is assumed to have that of the
     other."""
-    if synthetic == real or (is_geographic(synthetic) and is_geographic(real)):
-        return []
     if synthetic is not None and real is not None:
+        if same_crs(synthetic, real):
+            return []
         raise InputError(
             f"the sets have different coordinate systems: the real set {real}, {name} {synthetic}; "
             "convert one of them first"
         )
+    if synthetic == real:
+        return []
     unnamed = name if synthetic is None else "the real set"
     return [f"{unnamed} names no coordinate system and was taken as {real or synthetic}"]
 

@@ -89,7 +89,7 @@ class Polygons(Zones):
             check_degrees(shapely.total_bounds(self.shapes), crs, f"{self.name}: the corners of its zones")
         if self.crs is not None and crs is not None:
             try:
-                x, y = transformed(x, y, crs, self.crs)
+                x, y = transform(x, y, crs, self.crs)
             except InputError as error:
                 raise InputError(
                     f"{self.name}: {error}; save the zones in a system of a known place, such as EPSG:4326"
@@ -165,7 +165,7 @@ class H3(Zones):
                 f"{self.name}: hexagons of H3 need longitudes and latitudes, and the trips name no coordinate "
                 "system; give it with --crs"
             )
-        lon, lat = transformed(x, y, crs, WGS84)
+        lon, lat = transform(x, y, crs, WGS84)
         cells = np.array(
             [
                 h3.latlng_to_cell(north, east, self.resolution)
@@ -303,10 +303,3 @@ def _text(value: Any) -> str:
     if value is None or value != value:
         return ""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
-
-
-def transformed(x: Floats, y: Floats, source: str, target: str) -> tuple[Floats, Floats]:
-    """Convert coordinates to another system, if the two systems differ."""
-    if source.upper() == target.upper() or (is_geographic(source) and is_geographic(target)):
-        return x, y
-    return transform(x, y, source, target)

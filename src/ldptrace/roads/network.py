@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Flags, Floats, make_columns
-from ldptrace.core.crs import LocalPlane, is_geographic, transform
+from ldptrace.core.crs import LocalPlane, is_geographic, same_crs, transform
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Bounds
 from ldptrace.roads.account import RoadAccount
@@ -384,7 +384,7 @@ class RoadNetwork:
 
     def check_against(self, bounds: Bounds, crs: str | None) -> None:
         """Raise an error if the network does not fit trajectories in these bounds and this coordinate system."""
-        if self.crs is not None and crs is not None and not self._shares(crs):
+        if self.crs is not None and crs is not None and not same_crs(self.crs, crs):
             raise InputError(
                 f"{self.name}: its coordinates are {self.crs}, those of the trajectories {crs}; convert one of "
                 f"them, for example with: ldptrace roads {self.name} -o FOLDER --to-crs {crs}"
@@ -403,9 +403,6 @@ class RoadNetwork:
                 f"{self.name}: only {inside} of its nodes lie in the bounds {_box(bounds)}; "
                 f"a road network needs at least {FEWEST}"
             )
-
-    def _shares(self, crs: str) -> bool:
-        return crs.upper() == (self.crs or "").upper() or (self.is_geographic and is_geographic(crs))
 
 
 def _coordinates(bounds: Bounds) -> str:

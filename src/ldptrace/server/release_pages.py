@@ -13,7 +13,7 @@ import numpy as np
 from markupsafe import Markup
 from rich.filesize import decimal
 
-from ldptrace.core.crs import METRES_PER_DEGREE
+from ldptrace.core.crs import METRES_PER_DEGREE, is_geographic
 from ldptrace.pages import drawings
 from ldptrace.pages.page import asset, template
 from ldptrace.protocol.units import date_words
@@ -188,7 +188,7 @@ def _span(begin: int, end: int) -> str:
 def _map(campaign: Campaign, trips: Trajectories, streets: bytes) -> str:
     """Draw streets and trips within the bounds."""
     x0, y0, x1, y1 = campaign.plan.grid.bounds
-    geographic = campaign.plan.crs in ("EPSG:4326", "OGC:CRS84")
+    geographic = is_geographic(campaign.plan.crs)
     stretch = max(np.cos(np.radians((y0 + y1) / 2)), 0.01) if geographic else 1.0
     height = float(np.clip(WIDTH * (y1 - y0) / (x1 - x0) / stretch, WIDTH / 4, 2.5 * WIDTH))
     parts = []

@@ -171,14 +171,9 @@ def _names(places: list[Place], roads: RoadNetwork, plan: Plan) -> list[list[Any
 
 def _placed(x: Floats, y: Floats, crs: str | None, plan: Plan) -> tuple[Ints, Ints]:
     """Convert coordinates of the network to steps of the bounds of the plan."""
-    from ldptrace.core.crs import is_geographic, transform
+    from ldptrace.core.crs import transform
 
-    same = (
-        crs is None or plan.crs is None or crs == plan.crs or (is_geographic(crs) and is_geographic(plan.crs))
-    )
-    if not same:
-        assert crs is not None
-        assert plan.crs is not None
+    if crs is not None and plan.crs is not None:
         x, y = transform(x, y, crs, plan.crs)
     x0, y0, x1, y1 = plan.grid.bounds
     return (
