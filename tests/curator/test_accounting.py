@@ -8,16 +8,20 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from ldptrace.curator import accounting
 from ldptrace.curator.accounting import composed_epsilon, stated_lifetime
 from ldptrace.errors import InputError
-from ldptrace.protocol.shuffling import central_epsilon
+from ldptrace.protocol.shuffling import Clones, central_epsilon
 
 pytestmark = pytest.mark.slow
 
 
 def test_a_year_of_weeks() -> None:
     assert 0.42 < stated_lifetime(300_000, 3, 1e-6 / 52, 52) <= 0.45
-    assert composed_epsilon(300_000, 5, 1e-6, 52) == pytest.approx(1.37, rel=0.02)
+    composed = composed_epsilon(300_000, 5, 1e-6, 52)
+    assert composed == pytest.approx(1.37, rel=0.02)
+    # A plan states a per cent more, as for one answer.
+    assert 1.01 * composed <= stated_lifetime(300_000, 5, 1e-6 / 52, 52) <= 1.0125 * composed
 
 
 @pytest.mark.parametrize(("local", "central"), [(1.5, 0.5), (2, 1.0)])
@@ -65,3 +69,17 @@ def test_no_answer_is_refused_and_very_many_cost_their_sum() -> None:
         composed_epsilon(1000, 1, 1e-6, 0)
     sum_of_all = 10_001 * central_epsilon(100_000, 1, 1e-10)
     assert composed_epsilon(100_000, 1, 10_001e-10, 10_001) == pytest.approx(sum_of_all, rel=1e-9)
+
+
+@pytest.mark.parametrize(("n", "local"), [(100, 1.0), (5_000, 3.0)])
+def test_what_is_not_looked_at_counts_as_a_loss_without_bound(
+    n: int, local: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clones = Clones.among(n, local)
+    for width in (12.0, 2.0):
+        # With a small width, much is not looked at.
+        monkeypatch.setattr(accounting, "WIDTH", width)
+        masses, rest = accounting._losses(clones, local, 1e-3)
+        assert sum(masses.values()) + rest >= 1
+        assert rest > clones.omitted
+    assert rest > 1e-3

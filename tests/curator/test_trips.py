@@ -80,6 +80,7 @@ def test_trips_per_person_agree_with_the_share_without_a_trip(rng: np.random.Gen
         assert together.value >= 1 - together.none
         assert together.none == pytest.approx(0.3, abs=0.05)
         assert together.interval[0] >= 0.5
+        assert together.least == pytest.approx(1 - together.none - 1.96 * 0.02)
     assert below > 0
 
 

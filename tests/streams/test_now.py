@@ -90,6 +90,13 @@ def test_where_devices_report_on_arrival_long_trips_are_drawn_more_often(rng: np
     assert drawn[1].sizes.mean() > 1.1 * drawn[0].sizes.mean()
 
 
+def test_a_step_in_which_hardly_anybody_had_a_trip_weighs_a_little(rng: np.random.Generator) -> None:
+    now, nobody = Now(PLAN, 600.0), np.full(20_000, -1)
+    now.add(tally_of_step(PLAN, lines(9, rng), nobody, rng), 600.0)
+    # Each of the 20,000 reports is one of some question, and counts a twentieth.
+    assert sum(now.memory.sums.users) == pytest.approx(1_000)
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ldptrace.errors.FitWarning")
 def test_a_step_takes_bounded_work_and_leaves_a_bounded_state(rng: np.random.Generator) -> None:

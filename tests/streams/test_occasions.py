@@ -18,6 +18,9 @@ def test_shown_every_trip_reports_on_arrival(rng: np.random.Generator) -> None:
     assert found.time.tolist() == sorted(arrivals(trips).tolist())
     assert sorted(found.trip.tolist()) == list(range(50))
     assert np.isnan(arrivals(empty)[-1])
+    # Whoever arrives at the very beginning or end is one of them.
+    first, last = (float(extreme(arrivals(trips))) for extreme in (np.min, np.max))
+    assert Occasions.shown(trips, (first, last)).time.tolist() == found.time.tolist()
 
 
 def test_hidden_the_rule_of_standing_plans(rng: np.random.Generator) -> None:

@@ -198,12 +198,18 @@ def test_each_step_of_a_shuffled_stream_is_a_batch(rng: np.random.Generator) -> 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ldptrace.errors.FitWarning")
-def test_steps_of_too_few_reports_are_deleted_after_they_were_paid_for(rng: np.random.Generator) -> None:
+def test_steps_of_too_few_reports_are_deleted_after_they_were_paid_for(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
     trips = lines(120, rng)
-    shuffled, direct = (played(trips, step=300.0, shuffled=shuffled) for shuffled in (True, False))
+    sizes = [step.reports for step in played(trips, step=300.0).steps[1:]]
+    # One step at least has just as many as a batch.
+    monkeypatch.setattr("ldptrace.streams.run.usual_batch", lambda answers: sorted(sizes)[len(sizes) // 2])
+    shuffled = played(trips, step=300.0, shuffled=True)
     told = shuffled.trajectories.provenance or {}
     # The devices answer at the same moments, about ten in a step.
-    sizes, kept = ([step.reports for step in found.steps[1:]] for found in (direct, shuffled))
+    kept = [step.reports for step in shuffled.steps[1:]]
+    assert told["batch"] in kept
     assert kept == [size if size >= told["batch"] else 0 for size in sizes]
     assert 0 < kept.count(0) < len(kept)
     [said] = [note for note in told["notes"] if "deletes" in note]
