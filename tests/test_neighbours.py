@@ -648,6 +648,22 @@ def test_synthesize(name: str, tmp_path: Path, devices: Rounds) -> None:
     _tried(synthesized(timezone="Asia/Tokyo"), name, tmp_path, devices)
 
 
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("google", "no points"),
+        ("google", "no geometry"),
+        ("jsonl", "broken numbers"),
+        ("csv", "broken numbers"),
+        ("geojson", "no geometry"),
+        ("wkt", "an area"),
+        ("lists", "a last time far away"),
+    ],
+)
+def test_one_record_refuses_no_file(name: str, change: str, tmp_path: Path, devices: Rounds) -> None:
+    assert compared(synthesized(), FILES[name], tmp_path, devices, 3, CHANGES[change])
+
+
 @pytest.mark.parametrize("name", ["csv", "lists", "points", "ends", "wkt", "cells", "fixes", "feather"])
 def test_synthesize_in_batches(name: str, tmp_path: Path, devices: Rounds) -> None:
     _tried(synthesized(running=Running(memory="1K", batches=True)), name, tmp_path, devices, 3)

@@ -9,7 +9,7 @@ import pytest
 
 from conftest import random_paths
 from ldptrace.curator import Estimates, Tally
-from ldptrace.curator.estimates import nulls_error
+from ldptrace.curator.estimates import choice_variance, nulls_error
 from ldptrace.errors import FormatError, InputError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -113,3 +113,13 @@ def test_estimates_beyond_what_is_possible_have_the_error_of_what_is() -> None:
     channel = PrivSet(30, 4, RATIO, 5)
     assert nulls_error(channel, 100, 100, -0.7) == nulls_error(channel, 100, 100, 0.0)
     assert nulls_error(channel, 100, 100, 4.5) == nulls_error(channel, 100, 100, 4.0)
+
+
+def test_users_are_chosen_at_random() -> None:
+    """Three with an item and three without it are added to those asked; without noise, that error is left."""
+    assert choice_variance(0.0, 94) == pytest.approx(0.03 * 0.97 / 94)
+    assert choice_variance(0.5, 94) == pytest.approx(0.25 / 94)
+    certain = PrivSet(30, 4, Fraction(10**12), 1)
+    for share in (0.0, 0.5):
+        error = nulls_error(certain, 94, 94, 4 * share)
+        assert error**2 == pytest.approx(16 * choice_variance(share, 94))

@@ -155,3 +155,30 @@ def test_fewer_liars_are_seen_at_more_false_alarms(rng: np.random.Generator) -> 
         return next(n for n in range(0, 3000, 10) if findings(plan, added(tally, 1, lies, n), alarm))
 
     assert fewest(0.1) < fewest(1e-6)
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 6.0])
+def test_what_honest_devices_name_is_bounded_by_bernsteins_inequality(grid: Grid, epsilon: float) -> None:
+    """Computed from the law: an item is named with a probability from q to p, whatever part of the devices has it."""
+    plan, users = Plan.single_report(grid, epsilon), 10_000
+    zero = Tally.zero(plan)
+    counts = tuple(np.full_like(one, users) for one in zero.counts)
+    asked = (users,) * len(counts)
+    found = findings(plan, replace(zero, counts=counts, users=asked, reports=asked))
+    # Each count is tested on both sides, and for each question two numbers more.
+    tests = 2 * sum(len(one) + 2 for one in counts)
+    tried = 0
+    for ask in plan.rounds[0].asks:
+        p, q = map(float, ask.randomizer.probabilities)
+        mean = np.linspace(q, p, 10_001)
+        log = np.log(tests / 1e-6)
+        slack = np.sqrt(2 * users * (mean * (1 - mean)).max() * log) + log / 3
+        first = next((one for one in found if str(one).startswith(f"{ask.question.name}: item 0 ")), None)
+        if users * p + slack < users:
+            assert first is not None
+            assert (first.low, first.high) == (
+                pytest.approx(max(0, np.ceil(users * q - slack)), abs=1),
+                pytest.approx(np.floor(users * p + slack), abs=1),
+            )
+            tried += 0.5 < p or epsilon == 1
+    assert tried >= 2

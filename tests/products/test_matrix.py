@@ -46,6 +46,7 @@ def test_first_and_last_points_count_by_hour() -> None:
     assert found.slots == ("hour_08", "hour_17")
     assert found.trips.tolist() == [[[0, 2], [0, 0]], [[0, 0], [1, 0]]]
     assert found.outside == 1
+    assert counted(TRIPS, HALVES, weight=2.5).outside == 2.5
     assert found.promise == PROMISE
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from functools import partial
@@ -47,7 +47,7 @@ ID, TIMES = "traj_id", "times"
 ASIDE = (TIMES, "coordTimes", "datetimes")
 
 
-def read_file(path: Path, reading: Reading) -> Parsed:
+def read_file(path: Path, reading: Reading, *, among: bool = False) -> Parsed:
     """Read the lines of a FeatureCollection, a Feature or a geometry.
 
     Each feature is at least one trajectory, whatever its geometry is: a point is a trajectory of one point, and other
@@ -55,7 +55,7 @@ def read_file(path: Path, reading: Reading) -> Parsed:
     """
     data = read_bytes(path)
     if google.is_history(data):
-        return google.of_bytes(data, reading)
+        return google.of_bytes(data, reading, among=among)
     document = _document(data)
     return _of_features(_features(document), document, reading)
 
@@ -127,7 +127,12 @@ def _of_features(features: list[Json], document: Json, reading: Reading) -> Pars
     )
 
 
-read, read_sequence = each(read_file), each(read_lines)
+read_sequence = each(read_lines)
+
+
+def read(paths: Sequence[Path], reading: Reading) -> Parsed:
+    """Read several files, of which some may be histories of a person without a fix."""
+    return each(partial(read_file, among=len(paths) > 1))(paths, reading)
 
 
 def _feature(trajectories: Trajectories) -> pa.LargeStringArray:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,20 +52,22 @@ def is_history(data: bytes) -> bool:
     )
 
 
-def read_file(path: Path, reading: Reading) -> Parsed:
+def read_file(path: Path, reading: Reading, *, among: bool = False) -> Parsed:
     """Read the fixes of the log, ordered by time, as one trajectory."""
-    return of_bytes(read_bytes(path), reading)
+    return of_bytes(read_bytes(path), reading, among=among)
 
 
-read = each(read_file)
+def read(paths: Sequence[Path], reading: Reading) -> Parsed:
+    """Read several logs. Among others, one without fixes is a trajectory without points."""
+    return each(partial(read_file, among=len(paths) > 1))(paths, reading)
 
 
-def of_bytes(data: bytes, reading: Reading) -> Parsed:
-    """Do the same as `read_file`, with the content of a file."""
+def of_bytes(data: bytes, reading: Reading, *, among: bool = False) -> Parsed:
+    """Do the same as `read_file`, with the content of a file. `among` says that there are other files."""
     if is_timeline(data):
         entries: list[Json] = list(fixes_of(_loaded(data)))
         fixes = [entry for entry in entries if entry is not None]
-        if not fixes:
+        if not (fixes or among):
             raise NothingUsable("there are no journeys with places in this timeline")
         y, x = (np.array([fix[axis] for fix in fixes]) for axis in (0, 1))
     else:
@@ -78,7 +81,7 @@ def of_bytes(data: bytes, reading: Reading) -> Parsed:
             )
         entries = listed
         fixes = [entry for entry in entries if isinstance(entry, tuple)]
-        if not fixes:
+        if not (fixes or among):
             raise NothingUsable(f"there are no fixes with {LAT} and {LON} in it")
         y, x = (_degrees([fix[axis] for fix in fixes], limit) for axis, limit in ((0, 90.0), (1, 180.0)))
     times = read_times(pa.chunked_array([pa.array([fix[2] for fix in fixes], pa.string())]), reading.timezone)

@@ -158,7 +158,7 @@ def _common(one: pa.DataType, two: pa.DataType) -> pa.DataType:
         schemas = [pa.schema([("", kind)]) for kind in (one, two)]
         return pa.unify_schemas(schemas, promote_options="permissive").field(0).type
     except pa.ArrowException:
-        return pa.string()
+        return pa.list_(pa.string()) if is_list(one) and is_list(two) else pa.string()
 
 
 def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
