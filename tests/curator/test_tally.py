@@ -180,5 +180,5 @@ def test_what_honest_devices_name_is_bounded_by_bernsteins_inequality(grid: Grid
                 pytest.approx(max(0, np.ceil(users * q - slack)), abs=1),
                 pytest.approx(np.floor(users * p + slack), abs=1),
             )
-            tried += 0.5 < p or epsilon == 1
+            tried += p > 0.5 or epsilon == 1
     assert tried >= 2
