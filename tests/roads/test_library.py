@@ -93,7 +93,8 @@ def test_variety_does_not_depend_on_how_many_edges_a_street_is_cut_into() -> Non
 
 def test_progress_goes_from_little_to_all() -> None:
     told: list[float] = []
-    Library(routes=5000).draw(scattered_roads(), np.random.default_rng(0), progress=told.append)
+    roads = scattered_roads()
+    Library(routes=5000).pool(roads, np.random.default_rng(0), Lean.none(roads), told.append)
     assert told == sorted(told)
     assert told[-1] == 1.0
 
@@ -111,7 +112,7 @@ def test_weights_make_up_for_leaning(noise: float) -> None:
     library = Library(routes=120_000, noises=(noise,))
 
     def shares(lean: Lean | None, seed: int, weighted: bool = True) -> np.ndarray:
-        routes = library.draw(roads, np.random.default_rng(seed), lean=lean)
+        routes = library.pool(roads, np.random.default_rng(seed), lean or Lean.none(roads)).routes
         start, end = zone[routes.edges[routes.offsets[:-1]]], zone[routes.edges[routes.offsets[1:] - 1]]
         weights = routes.weights if weighted else np.full(len(routes), 1 / len(routes))
         return np.bincount(4 * start + end, weights, 16)
@@ -134,9 +135,8 @@ def test_leaning_towards_a_fit_raises_the_effective_number() -> None:
         tilted = routes.weights * np.exp(3.0 * (start == 0) + 2.0 * (end == 8))  # type: ignore[attr-defined]
         return tilted / tilted.sum()
 
-    second = Library(routes=30_000).draw(
-        roads, np.random.default_rng(1), lean=Lean.towards(first, wanted(first), Zones.of(roads, grid))
-    )
+    lean = Lean.towards(first, wanted(first), Zones.of(roads, grid))
+    second = Library(routes=30_000).pool(roads, np.random.default_rng(1), lean).routes
     effective = [1 / (wanted(routes) ** 2).sum() for routes in (first, second)]
     assert effective[1] > 2 * effective[0]
 

@@ -24,6 +24,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.tally import Tally
 from ldptrace.errors import InputError
 from ldptrace.io.account import Account
+from ldptrace.models.base import Sampler
 from ldptrace.protocol.grid import Grid
 from ldptrace.simulation import Collection
 from ldptrace.simulation.unit import Trips, Unit
@@ -32,24 +33,7 @@ from ldptrace.simulation.unit import Trips, Unit
 POINTS = 1 << 21
 
 
-class Ragged(Protocol):
-    """A set of things that have points, such as trajectories."""
-
-    @property
-    def offsets(self) -> Ints: ...
-
-    @property
-    def points(self) -> int: ...
-
-    def __len__(self) -> int: ...
-
-    def part(self, start: int, stop: int, /) -> Self: ...
-
-    @staticmethod
-    def concat(parts: Any, /) -> Any: ...
-
-
-R = TypeVar("R", bound=Ragged)
+R = TypeVar("R", Trajectories, Trips)
 
 
 def in_blocks(batches: Iterable[R]) -> Iterator[R]:
@@ -96,27 +80,9 @@ S = TypeVar("S")
 Work = Callable[[Trajectories, int], T]
 
 
-class Draw(Protocol):
-    """Synthetic trajectories in blocks of `CHUNK`, drawn from a model or already made."""
-
-    @property
-    def count(self) -> int:
-        """The number of trajectories."""
-
-    @property
-    def trip_points(self) -> float:
-        """The approximate number of points of a trajectory."""
-
-    def pieces(self, number: int, /) -> Iterator[Trajectories]:
-        """Return the block with this number, in one or more pieces."""
-
-    def trips(self) -> Trajectories:
-        """Return all trajectories in memory."""
-
-
 @dataclass(frozen=True, eq=False)
 class Made:
-    """Trajectories that are already in memory."""
+    """Trajectories that are already in memory, with the methods of a sampler."""
 
     trajectories: Trajectories
 
@@ -133,6 +99,10 @@ class Made:
 
     def trips(self) -> Trajectories:
         return self.trajectories
+
+
+# Synthetic trajectories in blocks of `CHUNK`, drawn from a model or already made.
+Draw = Sampler | Made
 
 
 class Aside(ABC, Generic[S]):

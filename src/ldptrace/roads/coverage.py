@@ -45,7 +45,7 @@ class Coverage:
 
     @staticmethod
     def restored(found: Mapping[str, Any] | None, grid: Grid) -> Coverage | None:
-        """Read and check the plain data of a file. Older files have none."""
+        """Read and check the plain data of a file; None stays None."""
         if found is None:
             return None
         cells = np.asarray(found["bare"], dtype=np.int64)

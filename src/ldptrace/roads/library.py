@@ -62,20 +62,12 @@ class Library:
         if self.routes < 1:
             raise InputError(f"a library needs at least one route, got {self.routes}")
 
-    def draw(
-        self,
-        roads: RoadNetwork,
-        rng: np.random.Generator,
-        *,
-        lean: Lean | None = None,
-        progress: Callable[[float], None] | None = None,
-    ) -> Routes:
-        """Draw routes, with the weights of the public distribution even if `lean` prefers some zones. `progress` is
-        called with the finished share.
+    def draw(self, roads: RoadNetwork, rng: np.random.Generator) -> Routes:
+        """Draw routes with the weights of the public distribution.
 
         The result depends only on `rng`, never on the number of cores.
         """
-        return self.pool(roads, rng, lean or Lean.none(roads), progress).routes
+        return self.pool(roads, rng, Lean.none(roads)).routes
 
     def pool(
         self,
@@ -84,7 +76,8 @@ class Library:
         lean: Lean,
         progress: Callable[[float], None] | None = None,
     ) -> Pool:
-        """Do the same as `draw`, and return everything that is needed to join the routes with other libraries."""
+        """Do the same as `draw`, even if `lean` prefers some zones, and return everything that is needed to join the
+        routes with other libraries. `progress` is called with the finished share."""
         graph, side = TurnGraph.of(roads), side_of(roads)
         tempers, streets = self._tempers(graph), int(graph.streets.max()) + 1
         kind_of = self._kinds_of(lean.drivers)

@@ -198,24 +198,11 @@ class Routes:
         offsets = ragged.offsets_of(sizes)
         x, y = np.empty(offsets[-1]), np.empty(offsets[-1])
         t = np.empty(offsets[-1] if self.roads.seconds is not None else 0)
-        lines = self._lines
+        routes, lines = (self.edges, self.offsets, self.begin, self.end), self._lines
 
         def trace(_: int, start: int, stop: int) -> None:
-            _trace(
-                picked[start:stop],
-                offsets[start : stop + 1],
-                self.edges,
-                self.offsets,
-                self.begin,
-                self.end,
-                *lines,
-                unit,
-                pace,
-                apart[start:stop],
-                x,
-                y,
-                t,
-            )
+            new = offsets[start : stop + 1]
+            _trace(picked[start:stop], new, routes, lines, unit, pace, apart[start:stop], (x, y, t))
 
         map_chunks(trace, len(picked))
         return Trajectories(x, y, offsets, t=t if len(t) else None, crs=self.roads.crs)
@@ -243,18 +230,17 @@ def _steps(many: Floats) -> Offsets:
 
 
 @kernel
-def _trace(  # type: ignore[no-untyped-def]
-    picked, new, edges, offsets, begin, end, lx, ly, line_offsets, share, unit, pace, apart, x, y, t
-):
+def _trace(picked, new, routes, lines, unit, pace, apart, points):  # type: ignore[no-untyped-def]
     """Fill in x, y (and t) of the picked routes. Distances between points are measured in `unit`, and time in
     `pace`."""
+    (edges, offsets, begin, end), (lx, ly, line_offsets, share), (x, y, t) = routes, lines, points
     timed = len(t) > 0
     for k in range(len(picked)):
         r = picked[k]
         first, last = offsets[r], offsets[r + 1] - 1
         size = new[k + 1] - new[k]
         if len(apart) == 0:
-            _bends(r, new[k], edges, first, last, begin, end, lx, ly, line_offsets, share, pace, x, y, t)
+            _bends(r, new[k], first, last, routes, lines, pace, points)
             continue
         total = 0.0
         for at in range(first, last + 1):
@@ -289,8 +275,9 @@ def _trace(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _bends(r, to, edges, first, last, begin, end, lx, ly, line_offsets, share, pace, x, y, t):  # type: ignore[no-untyped-def]
+def _bends(r, to, first, last, routes, lines, pace, points):  # type: ignore[no-untyped-def]
     """Fill in every point of the lines of a route. Points before its begin or after its end are moved to these."""
+    (edges, _, begin, end), (lx, ly, line_offsets, share), (x, y, t) = routes, lines, points
     clock = 0.0
     for at in range(first, last + 1):
         edge = edges[at]

@@ -134,24 +134,10 @@ class Tree:
         buckets = int(longest / width) + 2
         if len(self._buckets) < buckets:
             self._buckets = np.empty(buckets, dtype=np.int32)
-        self._settled = _grow(
-            graph.first,
-            graph.following,
-            graph.bend,
-            cost,
-            graph.length,
-            root,
-            farthest,
-            width,
-            self.cost,
-            self.way,
-            self.before,
-            self.hops,
-            self._order,
-            *self._now,
-            self._buckets[:buckets],
-            *self._later,
-        )
+        arcs = (graph.first, graph.following, graph.bend)
+        tree = (self.cost, self.way, self.before, self.hops, self._order)
+        waiting = (*self._now, self._buckets[:buckets], *self._later)
+        self._settled = _grow(arcs, cost, graph.length, root, farthest, width, tree, waiting)
         return self._order[: self._settled]
 
     def ways(self, leaves: Ints32, backward: bool = False) -> tuple[Ints32, Ints]:
@@ -185,27 +171,7 @@ def side_of(roads: RoadNetwork) -> float:
 
 
 @kernel
-def _grow(  # type: ignore[no-untyped-def]
-    first,
-    following,
-    bend,
-    cost,
-    length,
-    root,
-    farthest,
-    width,
-    reached,
-    way,
-    before,
-    hops,
-    order,
-    keys,
-    edges,
-    buckets,
-    later_key,
-    later_edge,
-    later_next,
-):
+def _grow(arcs, cost, length, root, farthest, width, tree, waiting):  # type: ignore[no-untyped-def]
     """Run Dijkstra's algorithm over edges, and return the number of settled edges.
 
     Waiting edges are in buckets of the width `width`, each a linked list from its last entry. There are more buckets
@@ -213,19 +179,22 @@ def _grow(  # type: ignore[no-untyped-def]
     must be infinite everywhere. Edges beyond `farthest` are settled but not followed, so that every reached edge is in
     `order`.
     """
+    first, following, bend = arcs
+    reached, way, before, hops, order = tree
+    keys, edges, buckets, later_key, later_edge, later_next = waiting
     buckets[:] = -1
     reached[root] = cost[root]
     before[root] = -1
     keys[0], edges[0] = cost[root], root
-    current, size, entries, waiting, settled = int(cost[root] / width), 1, 0, 0, 0
-    while size > 0 or waiting > 0:
+    current, size, entries, left, settled = int(cost[root] / width), 1, 0, 0, 0
+    while size > 0 or left > 0:
         if size == 0:
             current += 1
             slot = current % len(buckets)
             entry = buckets[slot]
             buckets[slot] = -1
             while entry >= 0:
-                waiting -= 1
+                left -= 1
                 if later_key[entry] <= reached[later_edge[entry]]:
                     _insert(keys, edges, size, later_key[entry], later_edge[entry])
                     size += 1
@@ -259,7 +228,7 @@ def _grow(  # type: ignore[no-untyped-def]
                 later_key[entries], later_edge[entries], later_next[entries] = new, there, buckets[slot]
                 buckets[slot] = entries
                 entries += 1
-                waiting += 1
+                left += 1
     return settled
 
 

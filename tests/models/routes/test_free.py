@@ -86,9 +86,6 @@ def test_both_shares_are_told_apart(half: tuple[RouteModel, Estimates, Trajector
         loaded.sample(50, np.random.default_rng(0)).points
         == model.sample(50, np.random.default_rng(0)).points
     )
-    for old in ("elsewhere", "coverage"):
-        del header[old]
-    assert RouteModel.restored(GRID, None, header, arrays).elsewhere == 0
     header["elsewhere"] = 1.5
     with pytest.raises(ValueError, match=r"a share of 1\.5 trips"):
         RouteModel.restored(GRID, None, header, arrays)

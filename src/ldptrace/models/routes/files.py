@@ -67,7 +67,7 @@ def strides_restored(header: dict[str, Any], arrays: Arrays, many: int) -> Strid
 
 
 def draws_restored(arrays: Arrays, many: int) -> NDArray[np.int8] | None:
-    """Read and check the replicates for this number of routes. Older files have none."""
+    """Read and check the replicates for this number of routes, if they are known."""
     if "draws" not in arrays:
         return None
     draws = np.asarray(arrays["draws"])
@@ -77,7 +77,7 @@ def draws_restored(arrays: Arrays, many: int) -> NDArray[np.int8] | None:
 
 
 def felt_restored(arrays: Arrays, edges: int) -> Floats | None:
-    """Read and check the lengths of edges in travel time. Older files have none."""
+    """Read and check the lengths of edges in travel time, if speeds are not known."""
     if "felt" not in arrays:
         return None
     felt = np.asarray(arrays["felt"], dtype=np.float64)

@@ -361,9 +361,10 @@ class RouteModel(MobilityModel):
         kept = self.routes.weights > _NOTHING / len(self.routes)
         header, arrays = files.routes_contents(self.routes.take(kept))
         header |= {
-            "matches": [asdict(match) for match in self.matches],
-            "on_streets": [asdict(match) for match in self.on_streets],
-            "map_alone": [asdict(match) for match in self.map_alone],
+            name: [asdict(match) for match in getattr(self, name)]
+            for name in ("matches", "on_streets", "map_alone")
+        }
+        header |= {
             "scales": list((self.scales or {}).items()),
             "strides": {"apart": self.strides.apart.tolist(), "timed": self.strides.timed},
             "off_streets": self.off_streets,
@@ -391,16 +392,14 @@ class RouteModel(MobilityModel):
             of_paths = {name[6:]: column for name, column in arrays.items() if name.startswith("paths_")}
             paths = PathModel.restored(grid, plan, header["paths"], of_paths)
         strides = files.strides_restored(header, arrays, len(routes))
-        # Files of before do not say where there are streets.
-        share, elsewhere = float(header["off_streets"]), float(header.get("elsewhere", 0.0))
+        share, elsewhere = float(header["off_streets"]), float(header["elsewhere"])
         for part in (share, elsewhere):
             if not 0 <= part <= 1 or (part > 0 and paths is None):
                 raise ValueError(f"a share of {part} trips off the streets needs a path model")
-        coverage = Coverage.restored(header.get("coverage"), grid)
+        coverage = Coverage.restored(header["coverage"], grid)
         matches, on_streets, alone = (
             tuple(Match(**match) for match in found)
-            # Files of before do not say what the map alone gives.
-            for found in (header["matches"], header["on_streets"], header.get("map_alone", ()))
+            for found in (header["matches"], header["on_streets"], header["map_alone"])
         )
         if alone and [match.question for match in alone] != [match.question for match in matches]:
             raise ValueError("what the map alone gives must be about the same questions")
@@ -411,7 +410,7 @@ class RouteModel(MobilityModel):
             *(grid, routes, strides, matches, on_streets, scales, share, paths, plan, alone, absent),
             *(lambda: draws, coverage, elsewhere),
             felt=files.felt_restored(arrays, routes.roads.edges),
-            drivers=Drivers.restored(header.get("drivers")),
+            drivers=Drivers.restored(header["drivers"]),
         )
 
 
@@ -421,30 +420,25 @@ def _quiet(share: float) -> None:
 
 def _warn(model: RouteModel, fit: Fit[Weighting]) -> None:
     """Warn of misfits that noise does not explain, and of too few routes."""
+    said, name = [], model.routes.roads.name
     if model.elsewhere > 0.5:
-        warnings.warn(
-            f"{model.elsewhere:.0%} of the trips pass cells in which {model.routes.roads.name} has no streets: the "
-            "map may be of another place, or of a part of the bounds",
-            FitWarning,
-            stacklevel=3,
+        said.append(
+            f"{model.elsewhere:.0%} of the trips pass cells in which {name} has no streets: the map may be of another "
+            "place, or of a part of the bounds"
         )
     elif model.off_streets > 0.5:
-        warnings.warn(
-            f"routes along the streets of {model.routes.roads.name} differ from the answers by more than noise "
-            f"explains (chi2 {overall(model.on_streets):.2f} per answer), so {model.off_streets:.0%} of the trips "
-            "leave the streets: the map may be of another place, or people do not take short routes; to keep all trips "
-            "on streets, set off-streets to never",
-            FitWarning,
-            stacklevel=3,
+        said.append(
+            f"routes along the streets of {name} differ from the answers by more than noise explains (chi2 "
+            f"{overall(model.on_streets):.2f} per answer), so {model.off_streets:.0%} of the trips leave the streets: "
+            "the map may be of another place, or people do not take short routes; to keep all trips on streets, set "
+            "off-streets to never"
         )
     elif not warn_of_misfit(model.matches, model.kind) and not fit.converged:
-        warnings.warn(
-            f"the route model did not converge in {fit.rounds} iterations", FitWarning, stacklevel=3
-        )
+        said.append(f"the route model did not converge in {fit.rounds} iterations")
     if model.effective < FEW:
-        warnings.warn(
+        said.append(
             f"synthetic trips effectively use only {model.effective:,.0f} of {len(model.routes):,} routes, so routes "
-            "will repeat; use a larger map or library",
-            FitWarning,
-            stacklevel=3,
+            "will repeat; use a larger map or library"
         )
+    for sentence in said:
+        warnings.warn(sentence, FitWarning, stacklevel=3)

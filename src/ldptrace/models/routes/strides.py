@@ -99,22 +99,11 @@ class Strides:
             routes.points(picked, interval=finest) if self.timed else routes.points(picked, spacing=finest)
         )
         steps = np.maximum(np.round(self.apart[self.kind[picked]] / finest), 1).astype(np.int64)
-        kept = np.zeros(dense.points, dtype=bool)
-        (ox, oy), (sx, sy) = grid.origin, grid.step
+        kept, frame = np.zeros(dense.points, dtype=bool), (*grid.origin, *grid.step, grid.n)
 
         def choose(_: int, start: int, stop: int) -> None:
-            _as_fixes(
-                dense.x,
-                dense.y,
-                dense.offsets[start : stop + 1],
-                steps[start:stop],
-                ox,
-                oy,
-                sx,
-                sy,
-                grid.n,
-                kept,
-            )
+            offsets = dense.offsets[start : stop + 1]
+            _as_fixes(dense.x, dense.y, offsets, steps[start:stop], frame, kept)
 
         map_chunks(choose, len(dense))
         return dense.keep_points(kept)
@@ -130,9 +119,10 @@ class Strides:
 
 
 @kernel
-def _as_fixes(x, y, offsets, steps, ox, oy, sx, sy, n, kept):  # type: ignore[no-untyped-def]
+def _as_fixes(x, y, offsets, steps, frame, kept):  # type: ignore[no-untyped-def]
     """Keep every fix (each n-th point, and the last point), and those points between two fixes that lie in a cell of
-    one of the two."""
+    one of the two. The frame of the grid is its origin, its steps and its number of cells."""
+    ox, oy, sx, sy, n = frame
     for k in range(len(steps)):
         last = offsets[k + 1] - 1
         fix = offsets[k]
