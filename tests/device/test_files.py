@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ldptrace.device.files import geojson_crs, geojson_trips, gpx_trips, own_clock, read_trips, unix_time
+from ldptrace.device.files import geojson_trips, gpx_trips, own_clock, read_trips, trips_of, unix_time
 from ldptrace.errors import InputError
 
 GPX = b"""<?xml version="1.0"?>
@@ -69,15 +69,15 @@ def test_lines_of_geojson_are_trips() -> None:
 @pytest.mark.parametrize("broken", [b"", b"{", b"[1]", b"null", b"\xff", b"[" * 100_000])
 def test_what_is_no_geojson_has_no_trips_and_is_in_degrees(broken: bytes) -> None:
     assert geojson_trips(broken) == []
-    assert geojson_crs(broken) == "EPSG:4326"
+    assert trips_of(broken, gpx=False).crs == "EPSG:4326"
 
 
 def test_coordinates_are_those_that_the_document_names() -> None:
     named = {"crs": {"type": "name", "properties": {"name": "urn:ogc:def:crs:EPSG::3857"}}}
-    assert geojson_crs(json.dumps(named).encode()) == "EPSG:3857"
-    assert geojson_crs(json.dumps(named | {"features": []}).encode()) == "EPSG:3857"
+    assert trips_of(json.dumps(named).encode(), gpx=False).crs == "EPSG:3857"
+    assert trips_of(json.dumps(named | {"features": []}).encode(), gpx=False).crs == "EPSG:3857"
     degrees = json.dumps(named).replace("EPSG::3857", "OGC:1.3:CRS84").encode()
-    assert geojson_crs(degrees) == "EPSG:4326"
+    assert trips_of(degrees, gpx=False).crs == "EPSG:4326"
 
 
 def test_files_are_read_by_their_names(tmp_path: Path) -> None:

@@ -29,10 +29,10 @@ def assembled(table: pa.Table, folder: Path, parts: int) -> Trajectories:
         patched.setattr("ldptrace.io.assembly._PIECE", 1)
         patched.setattr("ldptrace.io.assembly.PARTS", max(1, MEMORY * parts // max(table.nbytes, 1)))
         points = Source(source, lambda *_: iter(batches), table.num_rows, Names(), False, table.slice(0, 0))
-        found = assemble([points], folder, Reading(), memory=MEMORY)
-    assert 1 <= len(found.files) <= parts + 1
-    tables = [part for file in found.files for part in file.tables()]
-    assert sum(file.rows for file in found.files) == sum(part.num_rows for part in tables)
+        files, _ = assemble([points], folder, Reading(), memory=MEMORY)
+    assert 1 <= len(files) <= parts + 1
+    tables = [part for file in files for part in file.tables()]
+    assert sum(file.rows for file in files) == sum(part.num_rows for part in tables)
     return Trajectories.from_arrow(pa.concat_tables(tables))
 
 

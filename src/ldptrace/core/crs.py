@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 
@@ -16,11 +14,11 @@ from ldptrace.core.extras import needed
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Bounds
 from ldptrace.protocol.units import GEOGRAPHIC
+from ldptrace.protocol.units import WGS84 as WGS84
 
 # The mean radius of the earth in metres.
 EARTH_RADIUS = 6_371_008.8
 METRES_PER_DEGREE = math.radians(1.0) * EARTH_RADIUS
-WGS84 = "EPSG:4326"
 
 
 def is_geographic(crs: str | None) -> bool:
@@ -39,32 +37,6 @@ def same_crs(one: str, other: str) -> bool:
     (True, False)
     """
     return one.upper() == other.upper() or (is_geographic(one) and is_geographic(other))
-
-
-def crs_named(name: str) -> str | None:
-    """Return a coordinate system by the name that a file gives it, or None if the name is empty.
-
-    >>> crs_named("urn:ogc:def:crs:EPSG::25832"), crs_named("urn:ogc:def:crs:OGC:1.3:CRS84")
-    ('EPSG:25832', 'EPSG:4326')
-    """
-    if "CRS84" in name:
-        return WGS84
-    authority, _, code = name.removeprefix("urn:ogc:def:crs:").partition(":")
-    return f"{authority}:{code.rpartition(':')[2]}" if code else authority or None
-
-
-def geojson_crs(document: Mapping[str, Any]) -> str | None:
-    """Return the coordinate system of a GeoJSON document: degrees, unless a member `crs` (GeoJSON of 2008) names
-    another system. If `crs` is null, the system is unknown.
-
-    >>> geojson_crs({}), geojson_crs({"crs": None})
-    ('EPSG:4326', None)
-    """
-    if "crs" not in document:
-        return WGS84
-    member = document["crs"]
-    about = member.get("properties") if isinstance(member, dict) else None
-    return crs_named(str(about.get("name") or "")) if isinstance(about, dict) else None
 
 
 def checked_crs(name: str) -> str:
@@ -94,7 +66,7 @@ def check_degrees(bounds: Bounds, crs: str | None, what: str) -> None:
 
     >>> check_degrees((0, 0, 20_000, 20_000), "EPSG:32633", "the bounds")
     """
-    if is_geographic(crs) and not _fit_degrees(bounds):
+    if is_geographic(crs) and not fit_degrees(bounds):
         box = ",".join(f"{value:.10g}" for value in bounds)
         raise InputError(
             f"{what} {box} are no degrees, and the trips are longitudes and latitudes ({crs}): give both in the same "
@@ -108,7 +80,7 @@ def crs_hint(bounds: Bounds, span: Bounds, crs: str | None) -> str:
     >>> crs_hint((13, 52, 14, 53), (380000, 5800000, 400000, 5830000), "EPSG:32633")[:57]
     '; the bounds look like degrees, the data are in EPSG:3263'
     """
-    small, large = (_fit_degrees(box) for box in (bounds, span))
+    small, large = (fit_degrees(box) for box in (bounds, span))
     if small == large:
         return ""
     system = crs or "another coordinate system, which they do not name"
@@ -119,7 +91,8 @@ def crs_hint(bounds: Bounds, span: Bounds, crs: str | None) -> str:
     )
 
 
-def _fit_degrees(box: Bounds) -> bool:
+def fit_degrees(box: Bounds) -> bool:
+    """Whether these bounds could be longitudes and latitudes, also beyond 180 degrees."""
     return box[0] >= -360 and box[2] <= 360 and box[1] >= -90 and box[3] <= 90
 
 

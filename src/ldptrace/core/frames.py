@@ -10,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from ldptrace.core.arrays import Floats, Ints
-from ldptrace.core.crs import LocalPlane, crs_named
+from ldptrace.core.crs import LocalPlane
 from ldptrace.core.extras import needed
 from ldptrace.core.layers import geometries_of
 from ldptrace.core.times import are_dates
 from ldptrace.errors import FormatError
+from ldptrace.protocol.units import crs_named
 
 # Where a frame says what was promised about it.
 PROMISE = "ldptrace"

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -84,22 +84,18 @@ def child(rng: np.random.Generator, number: int) -> np.random.Generator:
     return np.random.Generator(type(rng.bit_generator)(own))
 
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-    D = TypeVar("D", bound=DataclassInstance)
-
-
-def added(one: D, other: D, **otherwise: Any) -> D:
+def added(one: S, other: S, **otherwise: Any) -> S:
     """Add two objects field by field, except fields that are combined `otherwise`.
 
     >>> from ldptrace.core.outside import Crossings
     >>> added(Crossings("cut", trips=2, points=9), Crossings("cut", trips=1, points=3), policy="cut").points
     12
     """
-    names = [column.name for column in fields(one) if column.name not in otherwise]
+    record: Any = one
+    names = [column.name for column in fields(record) if column.name not in otherwise]
     sums = {name: getattr(one, name) + getattr(other, name) for name in names}
-    return replace(one, **sums, **otherwise)
+    found: S = replace(record, **sums, **otherwise)
+    return found
 
 
 class Each(tuple[T, ...]):

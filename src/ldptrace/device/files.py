@@ -18,8 +18,8 @@ from ldptrace.device.track import Recording, coordinate
 from ldptrace.errors import InputError
 from ldptrace.protocol.records import Record
 from ldptrace.protocol.standing import UNDATED
+from ldptrace.protocol.units import WGS84, geojson_crs
 
-WGS84 = "EPSG:4326"
 ENDINGS = (".gpx", ".geojson", ".json")
 # Where tools put the times of a line's points.
 TIMES = ("times", "coordTimes", "datetimes")
@@ -62,7 +62,7 @@ def trips_of(data: bytes, *, gpx: bool) -> Trips:
     """
     if gpx:
         return Trips(tuple(gpx_trips(data)), WGS84)
-    return Trips(tuple(geojson_trips(data)), geojson_crs(data))
+    return Trips(tuple(geojson_trips(data)), geojson_crs(_document(data)))
 
 
 def gpx_trips(data: bytes) -> list[Recording]:
@@ -143,20 +143,6 @@ def geojson_trips(data: bytes) -> list[Recording]:
         for feature in features
         for points, times in _lines(_field(feature, "geometry") or feature, _times(feature))
     ]
-
-
-def geojson_crs(data: bytes) -> str | None:
-    """Return WGS84, or the system in the member `crs` (GeoJSON of 2008), or None if `crs` names no system.
-
-    >>> geojson_crs(b'{"features":[]}'), geojson_crs(b'{"crs":null}')
-    ('EPSG:4326', None)
-    """
-    document = _document(data)
-    if not isinstance(document, dict) or "crs" not in document:
-        return WGS84
-    name = _field(_field(document["crs"], "properties"), "name")
-    text = name if isinstance(name, str) else ""
-    return WGS84 if "CRS84" in text else text.replace("urn:ogc:def:crs:", "").replace("::", ":") or None
 
 
 def _document(data: bytes) -> Json:

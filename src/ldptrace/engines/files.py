@@ -307,10 +307,10 @@ def open_batches(
     with naming(files[0]), ExitStack() as aside:
         if not found[0].trips:
             folder = Path(aside.enter_context(tempfile.TemporaryDirectory(prefix="ldptrace-")))
-            made = assemble(found, folder, reading, memory)
-            crs, user = crs or made.crs, reading.names.user or made.user
-            found, assembled = made.files, made.account + assembled
-            reading = replace(reading, names=Names())
+            found, account = assemble(found, folder, reading, memory)
+            for trips_file in found[:1]:
+                crs, user = crs or trips_file.crs, reading.names.user or trips_file.user
+            assembled, reading = account + assembled, replace(reading, names=Names())
         return Files(
             path,
             kind.name,

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -36,18 +35,10 @@ POINT, PARTS = 24, 8
 _PIECE = 1 << 18
 
 
-@dataclass(frozen=True)
-class Assembled:
-    """Files of trips in order, the labels of the table, and what was omitted."""
-
-    files: list[Source]
-    crs: str | None
-    user: str | None
-    account: Account
-
-
-def assemble(sources: Sequence[Source], folder: Path, reading: Reading, memory: int) -> Assembled:
-    """Assemble trips from tables of points, in any order."""
+def assemble(
+    sources: Sequence[Source], folder: Path, reading: Reading, memory: int
+) -> tuple[list[Source], Account]:
+    """Assemble trips from tables of points, in any order. Returns files of trips in order, and what was omitted."""
     trips, rows, size = _trips_in(sources, reading)
     codes, first, points = trips[:, trips[0] >= 0]
     longest = int(points.max(initial=0))
@@ -61,24 +52,24 @@ def assemble(sources: Sequence[Source], folder: Path, reading: Reading, memory: 
     where = codes, np.unique(parts, return_inverse=True)[1]
     files: list[Source] = []
     unknown = int(trips[2, trips[0] < 0].sum())
-    crs, user, account = None, None, Account(dropped_points=total([{"no trajectory id": unknown}]))
+    account = Account(dropped_points=total([{"no trajectory id": unknown}]))
     for part in _deal(sources, folder, reading, where):
         with pa.OSFile(str(part)) as file:
             parsed = of_table(pa.ipc.open_stream(file).read_all(), reading)
         part.unlink()
         found = parsed.trajectories
-        crs, user = found.crs, found.user
         account += Account(notes=parsed.notes, doubts=parsed.doubts, owners=Owners.of(found))
         table = found.to_arrow()
         # Parts must have the same columns: whether a number is an id or a further column may differ between them.
-        table = table.select([name for name in ("x", "y", "t", user) if name in table.column_names])
+        table = table.select([name for name in ("x", "y", "t", found.user) if name in table.column_names])
         path = part.with_name(part.name.replace("points", "trips"))
         empty = table.schema.empty_table()
-        files.append(Source(path, partial(_trips, path), table.num_rows, Names(), True, empty))
+        read = partial(_trips, path)
+        files.append(Source(path, read, table.num_rows, Names(), True, empty, found.crs, found.user))
         chunk = max(_PIECE, memory // 16) * table.num_rows // max(table.nbytes, 1)
         with pa.ipc.new_stream(str(path), table.schema) as writer:
             writer.write_table(table, max_chunksize=max(1, min(_WRITTEN, chunk)))
-    return Assembled(files, crs, user, account)
+    return files, account
 
 
 def _trips(path: Path, *_: int | None) -> Iterator[pa.Table]:

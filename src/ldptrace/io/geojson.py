@@ -26,7 +26,6 @@ from ldptrace.core import ragged
 from ldptrace.core.area import Area
 from ldptrace.core.arrays import Floats
 from ldptrace.core.columns import Columns, find_columns
-from ldptrace.core.crs import WGS84, geojson_crs
 from ldptrace.core.positions import are_apart
 from ldptrace.core.reading import Names, Reading
 from ldptrace.core.tables import START
@@ -40,6 +39,7 @@ from ldptrace.io.account import Parsed, described, each, of_table, unzoned
 from ldptrace.io.jsonl import records_of
 from ldptrace.io.provenance import KEY, from_document, to_text
 from ldptrace.io.text import Write, dates, joined_lists, paste, read_bytes, strings, text_writer
+from ldptrace.protocol.units import geojson_crs
 
 Json = Any
 ID, TIMES = "traj_id", "times"
@@ -377,7 +377,7 @@ def _about(feature: Json) -> dict[str, Json]:
 def stated_crs(path: Path) -> str | None:
     """Return the coordinate system of a file, also if it has no points."""
     document = _document(read_bytes(path))
-    return geojson_crs(document) if isinstance(document, dict) else WGS84
+    return geojson_crs(document)
 
 
 TRS = {

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ldptrace.core.columns import find_columns
-from ldptrace.core.crs import WGS84, crs_named
+from ldptrace.core.crs import WGS84
 from ldptrace.core.reading import Names, Reading
 from ldptrace.core.tables import stated_timezone
 from ldptrace.core.trajectories import Trajectories
@@ -29,6 +29,7 @@ from ldptrace.io.account import Parsed, naming, of_table, unique_ids
 from ldptrace.io.provenance import KEY, from_document, from_text, to_text
 from ldptrace.io.text import Write
 from ldptrace.protocol.grid import Bounds
+from ldptrace.protocol.units import crs_named
 
 OWN_KEY, GEO_KEY = "ldptrace:trajectories", "geo"
 VERSION = 1

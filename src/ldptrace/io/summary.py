@@ -8,7 +8,7 @@ import numpy as np
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
-from ldptrace.core.crs import step_lengths
+from ldptrace.core.crs import fit_degrees, step_lengths
 from ldptrace.core.times import DAY, iso
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.words import count
@@ -71,10 +71,7 @@ class Summary:
     @property
     def fits_degrees(self) -> bool:
         """Whether the coordinates could be longitude and latitude."""
-        if self.bounds is None:
-            return False
-        x0, y0, x1, y1 = self.bounds
-        return x0 >= -180 and y0 >= -90 and x1 <= 180 and y1 <= 90
+        return self.bounds is not None and fit_degrees(self.bounds)
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""

@@ -1,4 +1,4 @@
-"""Units: degrees and metres of coordinate systems, and durations as people write them, such as 90s, 15min, 12h, 7d."""
+"""Coordinate systems with their degrees and metres, and durations as people write them: 90s, 15min, 12h, 7d."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import re
 from ldptrace.errors import InputError
 
 CRS_PATTERN = r"[A-Za-z0-9:._/-]{1,64}"
-GEOGRAPHIC = ("EPSG:4326", "OGC:CRS84", "WGS84")
+WGS84 = "EPSG:4326"
+GEOGRAPHIC = (WGS84, "OGC:CRS84", "WGS84")
 # Millimetres of a degree of latitude and of a metre.
 DEGREE, METRE = 111_195_080, 1000
 # Units of a map that can only be degrees.
@@ -24,6 +25,32 @@ def plan_crs(name: str | None) -> str | None:
     ('EPSG:4326', None)
     """
     return name if name is not None and re.fullmatch(CRS_PATTERN, name) else None
+
+
+def crs_named(name: str) -> str | None:
+    """Return a coordinate system by the name that a file gives it, or None if the name is empty.
+
+    >>> crs_named("urn:ogc:def:crs:EPSG::25832"), crs_named("urn:ogc:def:crs:OGC:1.3:CRS84")
+    ('EPSG:25832', 'EPSG:4326')
+    """
+    if "CRS84" in name:
+        return WGS84
+    authority, _, code = name.removeprefix("urn:ogc:def:crs:").partition(":")
+    return f"{authority}:{code.rpartition(':')[2]}" if code else authority or None
+
+
+def geojson_crs(document: object) -> str | None:
+    """Return the coordinate system of a GeoJSON document: degrees, unless a member `crs` (GeoJSON of 2008) names
+    another system. If `crs` is null, the system is unknown.
+
+    >>> geojson_crs({}), geojson_crs({"crs": None})
+    ('EPSG:4326', None)
+    """
+    if not isinstance(document, dict) or "crs" not in document:
+        return WGS84
+    member = document["crs"]
+    about = member.get("properties") if isinstance(member, dict) else None
+    return crs_named(str(about.get("name") or "")) if isinstance(about, dict) else None
 
 
 def are_small_degrees(bounds: Bounds) -> bool:

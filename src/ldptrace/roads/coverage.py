@@ -10,7 +10,7 @@ import numpy as np
 from scipy.ndimage import binary_dilation
 
 from ldptrace.core import ragged
-from ldptrace.core.arrays import Flags, Ints
+from ldptrace.core.arrays import Flags
 from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.roads.network import RoadNetwork
 
@@ -77,11 +77,6 @@ def _blocks(roads: RoadNetwork, blocks: Grid) -> Flags:
     return found
 
 
-def pieces_of(roads: RoadNetwork, longest: float) -> Ints:
-    """Return the number of equal pieces of each edge, none longer than `longest`."""
-    return np.maximum(np.ceil(roads.length / longest - 1e-9), 1).astype(np.int64)
-
-
 def in_pieces(roads: RoadNetwork, longest: float) -> RoadNetwork:
     """Return the same streets, with every edge longer than `longest` cut into equal pieces.
 
@@ -90,7 +85,7 @@ def in_pieces(roads: RoadNetwork, longest: float) -> RoadNetwork:
     >>> halves.x.tolist(), halves.length.tolist(), halves.seconds.tolist()
     ([0.0, 100.0, 50.0], [50.0, 50.0], [5.0, 5.0])
     """
-    many = pieces_of(roads, longest)
+    many = np.maximum(np.ceil(roads.length / longest - 1e-9), 1).astype(np.int64)
     if many.max(initial=1) == 1:
         return roads
     edge = np.repeat(np.arange(roads.edges), many)

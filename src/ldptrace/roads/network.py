@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Flags, Floats, make_columns
-from ldptrace.core.crs import LocalPlane, is_geographic, same_crs, transform
+from ldptrace.core.crs import LocalPlane, fit_degrees, is_geographic, same_crs, transform
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Bounds
 from ldptrace.roads.account import RoadAccount
@@ -391,7 +391,7 @@ class RoadNetwork:
             )
         x0, y0, x1, y1 = own = self.bounds()
         if x0 > bounds[2] or bounds[0] > x1 or y0 > bounds[3] or bounds[1] > y1:
-            kinds = [_coordinates(box) for box in (own, bounds)]
+            kinds = ["degrees" if fit_degrees(box) else "metres" for box in (own, bounds)]
             other = "" if kinds[0] == kinds[1] else f" ({kinds[0]} and {kinds[1]}: other coordinates)"
             raise InputError(
                 f"{self.name}: there are no roads in the bounds {_box(bounds)}; its roads lie in "
@@ -403,11 +403,6 @@ class RoadNetwork:
                 f"{self.name}: only {inside} of its nodes lie in the bounds {_box(bounds)}; "
                 f"a road network needs at least {FEWEST}"
             )
-
-
-def _coordinates(bounds: Bounds) -> str:
-    """Guess the unit of the bounds: degrees or metres."""
-    return "degrees" if max(map(abs, bounds[::2])) <= 180 and max(map(abs, bounds[1::2])) <= 90 else "metres"
 
 
 def _box(bounds: Bounds) -> str:

@@ -107,8 +107,9 @@ class RouteRefit(Refit):
         if isinstance(self.public, RoadNetwork) and due:
             self._searched = sum(known >= least for least in SEARCHES)
             library = self._options.library or Library(ROUTES)
-            search = searched(self.public, library, estimates, others, self._rng, lambda _: None)
-            self._fitted, self._alone = search.fitted, search.alone
+            self._fitted, self._alone, _ = searched(
+                self.public, library, estimates, others, self._rng, lambda _: None
+            )
         elif self._fitted is None or not {seen.name for seen in others} <= set(self._fitted.fit.expected):
             self._first(estimates, others)
         else:

@@ -52,11 +52,11 @@ def test_a_search_finds_what_is_odd_and_keeps_all_it_drew(estimates: Estimates) 
     seen, told = observed(estimates), []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)
-        search = searched(ROADS, Library(routes=6000), estimates, seen, np.random.default_rng(2), told.append)
-    fitted, alone = search.fitted, search.alone
+        rng = np.random.default_rng(2)
+        fitted, alone, drivers = searched(ROADS, Library(routes=6000), estimates, seen, rng, told.append)
     # On few cells kinds of drivers are assumed.
-    assert not search.drivers.clear
-    assert search.drivers.odds == 0
+    assert not drivers.clear
+    assert drivers.odds == 0
     assert len(fitted.routes) == len(fitted.weights) == len(fitted.strides.kind) == 6000
     assert told == sorted(told)
     assert told[-1] == 1.0

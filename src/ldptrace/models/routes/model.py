@@ -121,6 +121,7 @@ class RouteModel(MobilityModel):
         """
         refuse_unused(estimates, cls.questions, cls.kind)
         options, grid = streets or StreetOptions(), estimates.plan.grid
+        drivers: Drivers | None
         observations = observed(estimates, cls.questions)
         roads = within(public, grid, estimates.plan.crs) if isinstance(public, RoadNetwork) else None
         coverage = None if roads is None else coverage_of(roads, grid)
@@ -130,8 +131,8 @@ class RouteModel(MobilityModel):
             split = free.split(coverage.bare, observations, *rng.spawn(1))
         if roads is not None:
             drawing = options.library or Library(routes=usual_routes(observations))
-            search = searched(roads, drawing, estimates, split.others, rng, progress or _quiet)
-            fitted, alone, drivers = search.fitted, search.alone, search.drivers
+            tell = progress or _quiet
+            fitted, alone, drivers = searched(roads, drawing, estimates, split.others, rng, tell)
         else:
             assert isinstance(public, Routes)
             fitted = Fitted.of(public, Cut.of(public, grid, rng), estimates, split.others)

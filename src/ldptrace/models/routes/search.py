@@ -9,7 +9,7 @@ them; on smaller grids they never did.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -34,16 +34,6 @@ FEWEST = 50_000
 _SETTLED = 2
 
 
-@dataclass(frozen=True, eq=False)
-class Search:
-    """The fit of all drawn routes, how well the map alone matches the answers, and what the answers say of the kinds of
-    drivers."""
-
-    fitted: Fitted
-    alone: tuple[Match, ...]
-    drivers: Drivers
-
-
 def searched(
     roads: RoadNetwork,
     drawing: Library,
@@ -51,8 +41,9 @@ def searched(
     observations: list[Observation],
     rng: np.random.Generator,
     tell: Callable[[float], None],
-) -> Search:
-    """Search for a library that suits the answers."""
+) -> tuple[Fitted, tuple[Match, ...], Drivers]:
+    """Search for a library that suits the answers. Returns the fit of all drawn routes, how well the map alone matches
+    the answers, and what the answers say of the kinds of drivers."""
     grid = estimates.plan.grid
     zones = Zones.of(roads, grid, places_of(grid), kinds_of(roads) == GATE)
     until = parts_of(drawing.routes)
@@ -79,7 +70,7 @@ def searched(
         pool, cut = pool.joined(later), cut.joined(cut_later)
         scales = fitted.scales() if number >= _SETTLED else None
         fitted = Fitted.of(pool.routes, cut, estimates, observations, fitted, scales)
-    return Search(fitted, alone, drivers)
+    return fitted, alone, drivers
 
 
 def usual_routes(observations: Sequence[Observation]) -> int:

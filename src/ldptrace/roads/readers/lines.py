@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Flags, Floats
-from ldptrace.core.crs import LocalPlane, geojson_crs, is_geographic
+from ldptrace.core.crs import LocalPlane, is_geographic
 from ldptrace.core.layers import LINE, MULTI_LINE, read_layer
 from ldptrace.errors import FormatError
+from ldptrace.protocol.units import geojson_crs
 from ldptrace.roads.classes import Mode, Tags, limit_kmh, way_class, way_directions
 from ldptrace.roads.network import Nodes, Offsets
 from ldptrace.roads.readers.streets import Streets, coded
