@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import pytest
 
+from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import QUESTIONS
-from ldptrace.protocol.words import explain, item_words, promise
+from ldptrace.protocol.words import explain, item_words, promise, standing_promise
+from shuffled_kit import weekly
 
 GRID = Grid((0, 0, 1, 1), 4)
 PLANS = [
@@ -41,3 +43,12 @@ def test_a_promise_is_plain_data_without_randomness() -> None:
     said = promise(PLANS[0])
     assert (said["epsilon"], said["leaks"], said["plan_id"]) == ("1", None, PLANS[0].id)
     assert "seed" not in str(said)
+
+
+def test_every_epsilon_of_a_shuffled_plan_has_its_delta() -> None:
+    plan = weekly(PLANS[0])
+    assert plan.shuffled is not None
+    two = f"{decimal_text(2 * plan.shuffled.epsilon)} with delta 2e-08 (if shuffler and curator work together, 2)"
+    assert f"Any 7 days enter at most 2 answers: epsilon {two}." in standing_promise(plan)
+    first = explain(plan)[0]
+    assert f"epsilon {decimal_text(plan.shuffled.epsilon)} with delta 1e-08 (if shuffler" in first

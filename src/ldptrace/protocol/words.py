@@ -146,7 +146,8 @@ def _costs(plan: Plan, answers: int = 1) -> str:
     local = decimal_text(answers * plan.epsilon)
     if plan.shuffled is None:
         return f"epsilon {local}"
-    return f"epsilon {decimal_text(answers * plan.shuffled.epsilon)} (if shuffler and curator work together, {local})"
+    central, delta = answers * plan.shuffled.epsilon, float(answers * plan.shuffled.delta)
+    return f"epsilon {decimal_text(central)} with delta {delta:g} (if shuffler and curator work together, {local})"
 
 
 def _messages(plan: Plan) -> list[str]:

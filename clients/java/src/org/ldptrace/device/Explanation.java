@@ -76,7 +76,8 @@ final class Explanation {
         String local = Decimals.plain(plan.epsilon.multiply(count));
         return plan.shuffled == null
                 ? "epsilon " + local
-                : "epsilon " + Decimals.plain(plan.shuffled.epsilon.multiply(count)) + " (if shuffler and curator work together, "
+                : "epsilon " + Decimals.plain(plan.shuffled.epsilon.multiply(count)) + " with delta "
+                        + digits6(plan.shuffled.delta.multiply(count).doubleValue()) + " (if shuffler and curator work together, "
                         + local + ")";
     }
 
