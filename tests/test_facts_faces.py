@@ -13,6 +13,8 @@ import pytest
 import ldptrace.server
 from cli_kit import run
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.curator.facts import Facts
+from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.seals import GENERATOR
 from ldptrace.server import registry
@@ -39,7 +41,7 @@ console.log(JSON.stringify(campaignIn(null).body));
 CASES = {
     "a usual one": ({"users": 400, "epsilon": "0.7", **WORLD}, True),
     "of many": ({"users": 30_000_000, "epsilon": "1", **WORLD}, False),
-    "of the paper": ({"users": 400, "epsilon": "1", **WORLD, "method": "paper"}, True),
+    "of the paper": ({"users": 400, "epsilon": "1", **WORLD, "crs": "OGC:CRS84", "method": "paper"}, True),
     "of the paper, of many": ({"users": 30_000_000, "epsilon": "1", **WORLD, "method": "paper"}, False),
     "with times": ({"users": 400, "epsilon": "1", **WORLD, **TIMES, "grid": 9}, True),
     "standing": ({"users": 9_000, "epsilon": "1", **WORLD, **WINDOWS}, False),
@@ -174,3 +176,30 @@ def test_every_way_knows_all_facts(case: str, way: Any, tmp_path: Path) -> None:
         for one in (way(facts, tmp_path), by_command(facts, tmp_path))
     )
     assert found.document() == wanted.document()
+
+
+WRONG: dict[str, dict[str, Any]] = {
+    "nobody": {"users": 0},
+    "a centre elsewhere": {"time": True, "centre": [5.0, 5.0]},
+    "windows of the paper": {"method": "paper", "every": 604_800},
+    "a batch that is never full": {"shuffled": True, "batch": 5_000},
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_the_same_mistake_gets_the_same_sentence(name: str, tmp_path: Path) -> None:
+    facts = {"users": 400, "epsilon": "1", **WORLD} | WRONG[name]
+    said = {
+        str(run(*command, *typed(facts), *folder).exception)
+        for command, folder in (
+            (("plan",), ("-o", str(tmp_path / "plan.json"))),
+            (("campaign", "create", "town"), ("--data", str(tmp_path / "campaigns"))),
+        )
+    }
+    client = Client(tmp_path / "http")
+    with client as http:
+        made = http.post("/v1/operator/campaigns", json={"name": "town"} | facts, headers=client.token)
+    said.add(made.json()["detail"])
+    with pytest.raises(InputError) as refused:
+        Facts(**facts).campaign_plan()
+    assert said == {str(refused.value)}

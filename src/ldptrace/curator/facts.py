@@ -46,7 +46,8 @@ SIMULATED: dict[str, Any] = {
 OF_WINDOWS = ("recent", "start", "lifetime", "grace")
 
 
-def _users(value: int) -> int:
+def checked_users(value: int) -> int:
+    """Return an expected number of users, or raise an error for an impossible one."""
     if not 1 <= value <= MOST_USERS:
         raise InputError(f"the expected number of users must be from 1 to 10^12, got {value}")
     return int(value)
@@ -159,7 +160,7 @@ class Facts(Asked, Common):
     (6, 604800)
     """
 
-    users: int = option(help="Expected number of users.", check=_users)
+    users: int = option(help="Expected number of users.", check=checked_users)
     epsilon: float | str | Fraction = option(
         metavar="E",
         help="Epsilon, the privacy budget of each user (with --every, of each answer); smaller is more private.",

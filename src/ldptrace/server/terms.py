@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
+from ldptrace.curator.facts import checked_users
 from ldptrace.errors import InputError
 from ldptrace.options import option, settle
 from ldptrace.protocol.limits import MAX_START
@@ -83,7 +84,7 @@ class Terms:
     max_reports: int = option(
         100_000_000, help="Largest number of reports that the server counts in a round.", least=1
     )
-    users: int | None = option(None, help="Expected number of users.", least=1)
+    users: int | None = option(None, help="Expected number of users.", check=checked_users)
 
     def __post_init__(self) -> None:
         settle(self)
