@@ -130,10 +130,20 @@ class Plan(Record):
             raise PlanError(f"a coordinate system is named like {CRS_PATTERN}, got {self.crs!r}")
         if not 1 <= len(self.rounds) <= MAX_ROUNDS:
             raise PlanError(f"a plan needs 1 to {MAX_ROUNDS} rounds, got {len(self.rounds)}")
-        if self.standing is not None:
-            self._check_standing(self.standing)
+        for kind, member in (("standing", self.standing), ("shuffled", self.shuffled)):
+            if member is not None and (len(self.rounds) != 1 or self.extends is not None):
+                raise PlanError(
+                    f"a {kind} plan has one round and extends none, got {len(self.rounds)} rounds"
+                )
+        if self.standing is not None and self.standing.lifetime < self.epsilon:
+            raise PlanError(
+                f"a lifetime holds at least one answer of epsilon {decimal_text(self.epsilon)}, "
+                f"got {decimal_text(self.standing.lifetime)}"
+            )
         if self.shuffled is not None:
-            self._check_shuffled(self.shuffled)
+            if not self.is_private:
+                raise PlanRefused(Problem.PLAN_NOT_PRIVATE)
+            self.shuffled.check(self.epsilon, standing=self.standing is not None)
         # The two are never equal, and `spent` has far more digits than they can have in common.
         if Fraction(self.spent) > self.epsilon:
             raise PlanRefused(
@@ -145,22 +155,6 @@ class Plan(Record):
             raise PlanError(
                 "the plan does not extend the plan it names: earlier rounds must stay as they were"
             )
-
-    def _check_standing(self, standing: Standing) -> None:
-        if len(self.rounds) != 1 or self.extends is not None:
-            raise PlanError(f"a standing plan has one round and extends none, got {len(self.rounds)} rounds")
-        if standing.lifetime < self.epsilon:
-            raise PlanError(
-                f"a lifetime holds at least one answer of epsilon {decimal_text(self.epsilon)}, "
-                f"got {decimal_text(standing.lifetime)}"
-            )
-
-    def _check_shuffled(self, shuffled: Shuffled) -> None:
-        if len(self.rounds) != 1 or self.extends is not None:
-            raise PlanError(f"a shuffled plan has one round and extends none, got {len(self.rounds)} rounds")
-        if not self.is_private:
-            raise PlanRefused(Problem.PLAN_NOT_PRIVATE)
-        shuffled.check(self.epsilon, standing=self.standing is not None)
 
     @property
     def version(self) -> int:

@@ -165,18 +165,16 @@ def _check_whole(session: Session, campaign: Campaign) -> None:
     tallies_of(session, campaign, whole=True)
 
 
+@dataclass(frozen=True)
 class Attempt:
     """One attempt at a release. After another attempt has replaced it, it cannot write any more. `number` is the round
     of a window, or None for the release of all rounds.
     """
 
-    def __init__(self, database: Database, name: str, attempt: str, number: int | None = None) -> None:
-        self._database = database
-        self._name = name
-        self._attempt = attempt
-        self._number = number
-        self._place = stored(number)
-        self._folder = folder_of(number)
+    database: Database
+    name: str
+    attempt: str
+    number: int | None = None
 
     def tell(self, stage: str, done: int) -> None:
         """Store the progress, which the operator's page shows."""
@@ -188,15 +186,15 @@ class Attempt:
         with self._writing() as session:
             session.run(
                 "UPDATE releases SET beat = beat + 1 WHERE campaign = ? AND number = ?",
-                self._name,
-                self._place,
+                self.name,
+                stored(self.number),
             )
 
     def fail(self, error: str) -> None:
         """Store why the release failed. It can be begun again."""
         with contextlib.suppress(Refused), self._writing() as session:
             self._set(session, state="failed", error=error[:500])
-            note(session, "worker", "publish", self._name, "failed")
+            note(session, "worker", "publish", self.name, "failed")
 
     def make(self, count: int, tell: Tell | None = None, *, address: str | None = None) -> None:
         """Make the release: `count` synthetic trips, 0 for as many as there are reports. `address` is the public
@@ -208,14 +206,14 @@ class Attempt:
         # Models and file formats are for the worker; a server starts without them.
         from ldptrace.server.publication import Material, write_release
 
-        name = self._name
-        with self._database.reading() as session:
+        name = self.name
+        with self.database.reading() as session:
             campaign = find(session, name)
-            if self._number is None:
+            if self.number is None:
                 tallies = tallies_of(session, campaign, whole=True)
             else:
-                tallies = windows_until(session, campaign, self._number)
-            place = "" if self._number is None else f"/{self._number + 1}"
+                tallies = windows_until(session, campaign, self.number)
+            place = "" if self.number is None else f"/{self.number + 1}"
             own = f"{address.rstrip('/')}/c/{name}/release{place}" if address else None
             batches = batches_of(session, name, plans_of(session, name))
             material = Material(network_of(session, name), streets_of(session, name), own, batches)
@@ -225,43 +223,43 @@ class Attempt:
             files = sorted(path for path in out.iterdir() if path.is_file())
             with self._writing() as session:
                 for (file,) in session.rows("SELECT DISTINCT name FROM files WHERE campaign = ?", name):
-                    if file[: file.rfind("/") + 1] == self._folder:
+                    if file[: file.rfind("/") + 1] == folder_of(self.number):
                         session.run("DELETE FROM files WHERE campaign = ? AND name = ?", name, file)
             for path in files:
-                row = {"campaign": name, "name": self._folder + path.name}
+                row = {"campaign": name, "name": folder_of(self.number) + path.name}
                 with path.open("rb") as opened:
                     for part_number, data in enumerate(_pieces(opened)):
                         with self._writing() as session:
                             session.insert("files", **row, part=part_number, data=data)
         rounds = []
         with self._writing() as session:
-            if self._number is None:
+            if self.number is None:
                 rounds = session.rows("SELECT key, counted FROM rounds WHERE campaign = ?", name)
                 session.run("UPDATE campaigns SET state = 'published' WHERE name = ?", name)
             self._set(session, state="done", stage="done", done=100)
-            note(session, "worker", "publish", name, f"{self._folder}{len(files)} files")
+            note(session, "worker", "publish", name, f"{folder_of(self.number)}{len(files)} files")
         for key, counted in rounds:
-            erase(self._database, key, counted)
-        self._database.tidy()
+            erase(self.database, key, counted)
+        self.database.tidy()
 
     def _set(self, session: Session, **values: str | int) -> None:
         columns = ", ".join(f"{column} = ?" for column in values)
         session.run(
             f"UPDATE releases SET {columns} WHERE campaign = ? AND number = ?",
             *values.values(),
-            self._name,
-            self._place,
+            self.name,
+            stored(self.number),
         )
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Session]:
-        with self._database.writing() as session:
+        with self.database.writing() as session:
             current = session.row(
                 f"SELECT attempt, state FROM releases WHERE campaign = ? AND number = ?{session.for_update}",
-                self._name,
-                self._place,
+                self.name,
+                stored(self.number),
             )
-            if current != (self._attempt, "running"):
+            if current != (self.attempt, "running"):
                 raise wrong_state("another attempt has replaced this release")
             yield session
 

@@ -21,14 +21,10 @@ SLICE = 1 << 13
 
 
 class SeenIds:
-    """The ids of one round, as cached by this process. Call `forget` after a failed transaction."""
+    """The ids of one round, as cached by this process. After a failed transaction, make a new one."""
 
     def __init__(self, round_key: int) -> None:
         self.round_key = round_key
-        self.forget()
-
-    def forget(self) -> None:
-        """Clear the cache, so that ids are read from the database again."""
         self._generation = -1
         self._groups = 0
         self._fresh: set[bytes] = set()

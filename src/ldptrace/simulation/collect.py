@@ -183,14 +183,10 @@ def collect(
     *,
     round_number: int = 0,
     mode: Mode = "counts",
-    members: Members | None = None,
     timing: Timing | None = None,
 ) -> Tally:
     """Return the tally of one round when every path of `paths` is one user's, with these times if they are known."""
-    work, trips = (
-        Collection(plan, rng.spawn(1)[0], round_number, mode, members),
-        Trips(paths, timing, paths.offsets),
-    )
+    work, trips = Collection(plan, rng.spawn(1)[0], round_number, mode), Trips(paths, timing, paths.offsets)
     tallies = map_ordered(
         lambda block: work.of_trips(trips.part(*block[1]), block[0]), enumerate(chunks(len(paths)))
     )
