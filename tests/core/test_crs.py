@@ -26,7 +26,7 @@ def test_degrees_come_back(lon: float, lat: float, east: float, north: float) ->
 def test_a_degree_of_longitude_is_half_as_long_at_sixty_degrees() -> None:
     plane = LocalPlane(0.0, 60.0)
     assert plane.scale == pytest.approx((METRES_PER_DEGREE / 2, METRES_PER_DEGREE))
-    assert plane.square_metres == pytest.approx(METRES_PER_DEGREE**2 / 2)
+    assert np.prod(plane.scale) == pytest.approx(METRES_PER_DEGREE**2 / 2)
 
 
 def test_a_city_is_measured_to_a_tenth_of_a_percent() -> None:

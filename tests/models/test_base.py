@@ -93,5 +93,5 @@ def test_other_files_are_no_models(tmp_path: Path, rng: np.random.Generator) -> 
 
 
 def test_a_negative_number_is_refused(rng: np.random.Generator) -> None:
-    with pytest.raises(InputError, match="negative"):
+    with pytest.raises(InputError, match="must be from 0 to"):
         fit_model(single_report(rng)).sample(-1, rng)

@@ -156,11 +156,6 @@ class LocalPlane:
         """Metres in one degree of longitude and in one degree of latitude."""
         return METRES_PER_DEGREE * float(np.cos(np.radians(self.lat))), METRES_PER_DEGREE
 
-    @property
-    def square_metres(self) -> float:
-        """Square metres in one square degree."""
-        return self.scale[0] * self.scale[1]
-
     def to_metres(self, lon: Floats, lat: Floats) -> tuple[Floats, Floats]:
         return (lon - self.lon) * self.scale[0], (lat - self.lat) * self.scale[1]
 

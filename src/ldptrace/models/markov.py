@@ -118,14 +118,12 @@ class MarkovModel(LatticeModel):
     @classmethod
     def restored(cls, grid: Grid, plan: Plan | None, header: dict[str, Any], arrays: Arrays) -> MarkovModel:
         sizes = {"lengths": None, "starts": grid.cells, "moves": move_count(grid.n), "ends": grid.cells}
-        columns = checked_arrays(arrays, sizes)
-        alpha, beta, capped = float(header["alpha"]), float(header["beta"]), bool(header["capped"])
         return MarkovModel(
             grid,
-            **columns,
-            alpha=alpha,
-            beta=beta,
-            capped=capped,
+            **checked_arrays(arrays, sizes),
+            alpha=float(header["alpha"]),
+            beta=float(header["beta"]),
+            capped=bool(header["capped"]),
             plan=plan,
             placement=style_of(header, "uniform"),
             without_trip=Share.restored(header["without_trip"]),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -183,14 +184,13 @@ def circle(size: int, log_profile: Floats | None = None) -> list[Bend]:
     apart = 2 * np.pi * np.subtract.outer(np.arange(size), np.arange(size)) / size
     sharp = np.zeros(size) if log_profile is None else log_profile - log_profile.mean()
     bends = []
-    for spread in SIZES:
-        for sharpness in (0.0,) if log_profile is None else (0.0, 0.3, 1.0):
-            for width in (1.5, 2.5, 4.0, 7.0):
-                # The Gaussian of that width in hours, on the circle.
-                kernel = np.exp((np.cos(apart) - 1) * (24 / (2 * np.pi * width)) ** 2)
-                words = f"bent by {spread:g} over {width:g} hours, sharpened by {sharpness:g}"
-                covariance = spread**2 * kernel + sharpness**2 * np.outer(sharp, sharp)
-                bends.append(Bend(covariance, words, -DISBELIEF * (spread + sharpness / 2), spread))
+    sharper = (0.0,) if log_profile is None else (0.0, 0.3, 1.0)
+    for spread, sharpness, width in product(SIZES, sharper, (1.5, 2.5, 4.0, 7.0)):
+        # The Gaussian of that width in hours, on the circle.
+        kernel = np.exp((np.cos(apart) - 1) * (24 / (2 * np.pi * width)) ** 2)
+        words = f"bent by {spread:g} over {width:g} hours, sharpened by {sharpness:g}"
+        covariance = spread**2 * kernel + sharpness**2 * np.outer(sharp, sharp)
+        bends.append(Bend(covariance, words, -DISBELIEF * (spread + sharpness / 2), spread))
     return bends
 
 
@@ -200,13 +200,12 @@ def line(places: Floats) -> list[Bend]:
     curve = middle**2 - np.mean(middle**2)
     apart = np.subtract.outer(places, places)
     bends = []
-    for spread in (0.02, 0.3, 0.8, 2.5):
-        for moved in (1.0, 3.0, 6.0):
-            for wider in (0.5, 2.0, 6.0):
-                for width in (0.5, 1.0):
-                    covariance = spread**2 * np.exp(-0.5 * (apart / width) ** 2)
-                    covariance += moved**2 * np.outer(middle, middle) + wider**2 * np.outer(curve, curve)
-                    words = f"moved by {moved:g}, wider by {wider:g}, bent by {spread:g}"
-                    belief = -DISBELIEF * min(spread, 1.0) - 0.1 * (moved + wider)
-                    bends.append(Bend(covariance, words, belief, spread))
+    for spread, moved, wider, width in product(
+        (0.02, 0.3, 0.8, 2.5), (1.0, 3.0, 6.0), (0.5, 2.0, 6.0), (0.5, 1.0)
+    ):
+        covariance = spread**2 * np.exp(-0.5 * (apart / width) ** 2)
+        covariance += moved**2 * np.outer(middle, middle) + wider**2 * np.outer(curve, curve)
+        words = f"moved by {moved:g}, wider by {wider:g}, bent by {spread:g}"
+        belief = -DISBELIEF * min(spread, 1.0) - 0.1 * (moved + wider)
+        bends.append(Bend(covariance, words, belief, spread))
     return bends

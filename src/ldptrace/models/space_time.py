@@ -12,7 +12,6 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FormatError
 from ldptrace.models.base import Along, Arrays, MobilityModel, Part, Replicated, Sampler
-from ldptrace.models.observation import Match, Share
 from ldptrace.models.replicates import normal
 from ldptrace.models.time import PILOT, Calendar, TimeDraws, TimeModel
 from ldptrace.protocol.grid import Grid
@@ -34,32 +33,17 @@ class TimedModel(MobilityModel):
     kind: ClassVar[str] = "timed"
     questions: ClassVar[tuple[str, ...]] = TIME_QUESTIONS
 
+    def __post_init__(self) -> None:
+        for name in ("grid", "plan", "map_alone", "without_trip"):
+            object.__setattr__(self, name, getattr(self.space, name))
+        object.__setattr__(self, "matches", (*self.space.matches, *self.time.matches))
+
     @staticmethod
     def fit(space: MobilityModel, estimates: Estimates) -> TimedModel:
         """Fit to the answers about time; where trips go is known from the model of space."""
         # Which trips are drawn here decides nothing but how precisely their lengths and directions are known.
         trips = Sampler.of(space, PILOT, np.random.default_rng(0), Along(timed=space.knows_speeds)).trips()
         return TimedModel(space, TimeModel.fit(estimates, trips, space.grid))
-
-    @property
-    def grid(self) -> Grid:  # type: ignore[override]
-        return self.space.grid
-
-    @property
-    def plan(self) -> Plan | None:  # type: ignore[override]
-        return self.space.plan
-
-    @property
-    def matches(self) -> tuple[Match, ...]:  # type: ignore[override]
-        return (*self.space.matches, *self.time.matches)
-
-    @property
-    def map_alone(self) -> tuple[Match, ...]:  # type: ignore[override]
-        return self.space.map_alone
-
-    @property
-    def without_trip(self) -> Share | None:  # type: ignore[override]
-        return self.space.without_trip
 
     @property
     def map_note(self) -> str | None:

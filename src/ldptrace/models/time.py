@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import date
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -239,21 +240,12 @@ class TimeModel:
 
     def contents(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays of the saved model."""
+        pace = self.pace
         header = {
             "centre": self.centre,
-            "pace": [
-                self.pace.n,
-                self.pace.x_scale,
-                self.pace.y_scale,
-                self.pace.slowest,
-                self.pace.classes,
-                0,
-            ],
+            "pace": [pace.n, pace.x_scale, pace.y_scale, pace.slowest, pace.classes, 0],
             "words": list(self.words),
-            "matches": [
-                [match.question, match.users, match.answers, match.chi2, match.largest]
-                for match in self.matches
-            ],
+            "matches": [astuple(match) for match in self.matches],
         }
         arrays = {"hours": self.hours, "speeds": self.speeds, "lengths": self.lengths}
         known = {"free": self.free, "draws": self.draws}
@@ -326,15 +318,9 @@ def _tides(estimate: Estimate | None, hours: Floats, directions: Floats) -> tupl
     day = hours.reshape(-1, HOURS).sum(axis=0)
     parts = np.bincount(PART_OF_HOUR, weights=day, minlength=len(PARTS))
     profile = np.outer(parts, directions).ravel()
-    response = np.zeros((2 * len(PARTS), 3 * len(PARTS)))
-    for part in range(len(PARTS)):
-        for way in range(2):
-            response[2 * part + way, 3 * part + way] = 1.0
+    response = np.kron(np.eye(len(PARTS)), np.eye(2, 3)).astype(np.float64)
     # Of each part of the day: more towards the centre, as much less away from it.
-    contrasts = np.zeros((len(PARTS), len(PARTS), 3))
-    for part in range(len(PARTS)):
-        contrasts[part, part, :2] = 1, -1
-    each = contrasts.reshape(len(PARTS), -1)
+    each = np.kron(np.eye(len(PARTS)), [[1, -1, 0]])
     # Towards the centre in the morning, away from it in the evening.
     tide = each[1] - each[3]
     # Directions and parts of the day on their own, which are known better from elsewhere.
@@ -342,12 +328,11 @@ def _tides(estimate: Estimate | None, hours: Floats, directions: Floats) -> tupl
         [np.kron(np.ones(len(PARTS)), np.eye(3)[:2]), np.kron(np.eye(len(PARTS)), np.ones(3))]
     )
     bends = []
-    for common in (0.02, 0.15, 0.4):
-        for own in (0.01, 0.15):
-            covariance = common**2 * np.outer(tide, tide) + own**2 * each.T @ each
-            covariance += MARGINS**2 * margins.T @ margins
-            words = f"a common tide of {common:g}, parts of the day of their own by {own:g}"
-            bends.append(Bend(covariance, words, -(common + own)))
+    for common, own in product((0.02, 0.15, 0.4), (0.01, 0.15)):
+        covariance = common**2 * np.outer(tide, tide) + own**2 * each.T @ each
+        covariance += MARGINS**2 * margins.T @ margins
+        words = f"a common tide of {common:g}, parts of the day of their own by {own:g}"
+        bends.append(Bend(covariance, words, -(common + own)))
     return _matched(estimate, profile, bends, response)
 
 

@@ -122,7 +122,7 @@ def read_buildings(path: str | Path, hours: Mapping[str, tuple[float, float]] | 
     plane = LocalPlane.around(x, y) if in_degrees else None
     if plane is not None:
         x, y = plane.to_metres(x, y)
-        area = area * plane.square_metres
+        area = area * np.prod(plane.scale)
     # Larger buildings hold more people, less than in proportion; unknown areas count as the usual one.
     known = area > 0
     usual = float(np.median(area[known])) if known.any() else 1.0
