@@ -31,8 +31,8 @@ def _package(point: EntryPoint) -> str:
 
 def others() -> tuple[str, ...]:
     """Return the names of the methods of `synthesize` that other packages give."""
-    found = plugins.installed(plugins.METHODS)
-    return tuple(name for name, point in found.items() if _package(point) not in OWN)
+    methods = plugins.installed(plugins.METHODS)
+    return tuple(name for name, point in methods.items() if _package(point) not in OWN)
 
 
 @cache
@@ -63,9 +63,9 @@ def _modules(package: str) -> list[Path]:
 
 def sentence_about(name: str) -> str:
     """Return what a method of another package is, and whom one has to trust where it is not eps-LDP."""
-    found = method(name)
-    told = f"{name} is a method of another package: {found.summary}."
-    return told if found.leaks is None else f"{told} It is not eps-LDP: {found.leaks}."
+    recipe = method(name)
+    told = f"{name} is a method of another package: {recipe.summary}."
+    return told if recipe.leaks is None else f"{told} It is not eps-LDP: {recipe.leaks}."
 
 
 def key_of(what: Mapping[str, Any], method: str) -> str:

@@ -69,10 +69,9 @@ Witness = Callable[[int, int, Sequence[Points], int], Messages]
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
-    """Messages for one input: its answer, all bits of each message, and the items that each slot names."""
+    """Messages for one input: all bits of each message, and the items that each slot names."""
 
-    name: str
-    answer: Answer
+    input: Input
     bits: Floats
     named: list[list[tuple[int, ...]]]
 
@@ -108,9 +107,9 @@ def black_box(
             samples = []
             for one in inputs:
                 messages = answered(number, group, one.trips, count)
-                samples.append(_Sample(one.name, one.answer, _bits(messages.sent), _named(messages)))
-            found = _attacks(plan, number, group, samples, level)
-            attacks += [replace(attack, looked_at=attack.looked_at + whose) for attack in found]
+                samples.append(_Sample(one, _bits(messages.sent), _named(messages)))
+            best = _attacks(plan, number, group, samples, level)
+            attacks += [replace(attack, looked_at=attack.looked_at + whose) for attack in best]
     return attacks
 
 
@@ -123,14 +122,14 @@ def _attacks(plan: Plan, number: int, group: int, samples: list[_Sample], level:
     scores = {"the bytes": [_score_bits(a, b) for a, b in pairs]}
     if all(sample.named for sample in samples):
         scores["the named items"] = [_score_items(asks, a, b) for a, b in pairs]
-    found = []
+    attacks = []
     for looked_at, seen in scores.items():
         bounds = [_bound(*score, level) for score in seen]
         best = max(range(len(bounds)), key=lambda place: bounds[place])
-        pair = (pairs[best][0].name, pairs[best][1].name)
+        pair = (pairs[best][0].input.name, pairs[best][1].input.name)
         trials = len(pairs[best][0].bits)
-        found.append(Attack(number, target, looked_at, pair, bounds[best], float(round_.spent), trials))
-    return found
+        attacks.append(Attack(number, target, looked_at, pair, bounds[best], float(round_.spent), trials))
+    return attacks
 
 
 def worst_inputs(plan: Plan, number: int, group: int) -> list[Input]:
@@ -212,7 +211,7 @@ def _score_items(asks: tuple[Ask, ...], one: _Sample, other: _Sample) -> tuple[F
     """Sum over the slots of the learnt log-odds of whether items of the one and of the other are named."""
     channels = [ask.randomizer for ask in asks for _ in range(ask.question.slots)]
     mine, theirs = (
-        [set(channel.filled(items)) for channel, items in zip(channels, sample.answer, strict=True)]
+        [set(channel.filled(items)) for channel, items in zip(channels, sample.input.answer, strict=True)]
         for sample in (one, other)
     )
     scores = [np.zeros(len(sample.named)) for sample in (one, other)]

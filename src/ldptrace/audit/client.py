@@ -49,7 +49,7 @@ class StructuralFinding:
 def structural_findings(plan: Plan) -> list[StructuralFinding]:
     """Check size, header and form of what the device sends for trajectories that differ as much as possible."""
     everybody = extreme_trajectories(plan.grid)
-    found = []
+    findings = []
     for number in range(len(plan.rounds)):
         device = Asked(plan, number)
         sent = {
@@ -58,10 +58,10 @@ def structural_findings(plan: Plan) -> list[StructuralFinding]:
         }
         sizes = {name: [f"1 message of {len(m)} bytes" for m in messages] for name, messages in sent.items()}
         headers = {name: [m[:HEADER_BYTES].hex() for m in messages] for name, messages in sent.items()}
-        found += [_equal(number, "number and size", sizes), _equal(number, "header", headers)]
+        findings += [_equal(number, "number and size", sizes), _equal(number, "header", headers)]
         if plan.rounds[number].padded:
-            found.append(_valid(plan, number, sent))
-    return found
+            findings.append(_valid(plan, number, sent))
+    return findings
 
 
 def _equal(number: int, what: str, values: dict[str, list[str]]) -> StructuralFinding:
@@ -130,7 +130,7 @@ def client_structure(plan: Plan, device: Device, trials: int) -> list[Structural
     """Check size, header, form and group of what the client sends for people as different as possible."""
     people = {name: [points] if points else [] for name, points in extreme_trajectories(plan.grid).items()}
     people |= {f"{name}, as real trips": lifelike(trips[0]) for name, trips in people.items() if trips}
-    found = []
+    findings = []
     for number in range(len(plan.rounds)):
         sent = {
             name: reports_of(device, asking(plan, trips) | {"round": number}, DRAWS)
@@ -139,9 +139,9 @@ def client_structure(plan: Plan, device: Device, trials: int) -> list[Structural
         sizes = {name: {len(message) for message in messages} for name, messages in sent.items()}
         # Version, plan and round; the window of a standing plan follows from a phase that is drawn.
         heads = {name: {message[: GROUP_AT.start] for message in messages} for name, messages in sent.items()}
-        found += [_one(number, "size", sizes), _one(number, "header", heads), _valid(plan, number, sent)]
-        found.append(_group(plan, device, number, trials))
-    return found
+        findings += [_one(number, "size", sizes), _one(number, "header", heads), _valid(plan, number, sent)]
+        findings.append(_group(plan, device, number, trials))
+    return findings
 
 
 def id_finding(ids: Counter[bytes]) -> StructuralFinding:
@@ -214,14 +214,14 @@ def central_findings(plan: Plan) -> list[CentralFinding]:
         return []
     local, delta = float(plan.epsilon), float(shuffled.delta)
     one = central_epsilon(shuffled.hidden, local, delta)
-    found = [CentralFinding("one answer", delta, one, float(shuffled.epsilon))]
+    findings = [CentralFinding("one answer", delta, one, float(shuffled.epsilon))]
     if plan.standing is not None and shuffled.lifetime is not None:
         most = plan.standing.answers(plan.epsilon)
         all_of_them = composed_epsilon(shuffled.hidden, local, most * delta, most)
-        found.append(
+        findings.append(
             CentralFinding(f"all {most} answers", most * delta, all_of_them, float(shuffled.lifetime))
         )
-    return found
+    return findings
 
 
 def sealed_finding(plan: Plan, device: Device) -> StructuralFinding:

@@ -116,13 +116,13 @@ Device = OwnDevice | CommandDevice
 
 def reports_of(device: Device, line: Json, count: int) -> list[bytes]:
     """Ask this many devices with new ledgers for their reports. A refusal is an error."""
-    found: list[bytes] = []
-    while len(found) < count:
-        answer = device.ask(line | {"count": min(MOST, count - len(found))})
+    reports: list[bytes] = []
+    while len(reports) < count:
+        answer = device.ask(line | {"count": min(MOST, count - len(reports))})
         if not answer.get("reports"):
             raise InputError(f"the device {device.name!r} must answer, got {json.dumps(answer)[:200]}")
-        found += map(bytes.fromhex, answer["reports"])
-    return found
+        reports += map(bytes.fromhex, answer["reports"])
+    return reports
 
 
 def trip_lines(trips: Sequence[Points], arrivals: Sequence[float] = ()) -> list[Json]:

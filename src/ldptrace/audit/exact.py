@@ -142,7 +142,7 @@ class ExactFinding:
 def exact_findings(plan: Plan) -> list[ExactFinding]:
     """Check every randomizer of the plan, made small and listed in full, with the plan's own integers."""
     known: dict[Randomizer, tuple[int, int, Fraction | None, bool]] = {}
-    found = []
+    findings = []
     for number, round_ in enumerate(plan.rounds):
         for ask in round_.asks:
             small = shrunk(ask.randomizer)
@@ -151,17 +151,19 @@ def exact_findings(plan: Plan) -> list[ExactFinding]:
             inputs, outputs, ratio, same = known[small]
             channel = ask.randomizer
             holds = same and _full_size_agrees(channel)
-            found.append(
+            findings.append(
                 ExactFinding(
                     number, ask.question.name, channel.kind, inputs, outputs, ratio, channel.ratio, holds
                 )
             )
-    return found
+    return findings
 
 
-def round_epsilon(round_: Round, found: list[ExactFinding]) -> float:
+def round_epsilon(round_: Round, findings: list[ExactFinding]) -> float:
     """Add up the exact values of a round's questions for one user."""
-    values = [finding.epsilon * ask.question.slots for finding, ask in zip(found, round_.asks, strict=True)]
+    values = [
+        finding.epsilon * ask.question.slots for finding, ask in zip(findings, round_.asks, strict=True)
+    ]
     return max(values) if round_.assignment == "partition" else sum(values)
 
 

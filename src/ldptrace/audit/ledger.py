@@ -71,11 +71,11 @@ RESTART = Step("restart")
 def ledger_findings(device: Device) -> list[LedgerFinding]:
     """Check retries, restarts, forks, limits and windows."""
     plans = {name: plan.to_json() for name, plan in _plans()}
-    found = [
+    findings = [
         _tried(device, f"audit-{place}", name, steps, plans)
         for place, (name, steps) in enumerate(_scenarios().items())
     ]
-    return [*found, _side_by_side(device)] if isinstance(device, CommandDevice) else found
+    return [*findings, _side_by_side(device)] if isinstance(device, CommandDevice) else findings
 
 
 def _scenarios() -> dict[str, list[Step]]:
@@ -211,10 +211,10 @@ def _tried(device: Device, ledger: str, name: str, steps: list[Step], plans: dic
     for number, step in enumerate(steps):
         answer = _taken(device, ledger, step, plans, reports)
         reports.append(answer.get("report"))
-        found = _result(answer, reports)
-        if step.do == "report" and found != step.result:
+        result = _result(answer, reports)
+        if step.do == "report" and result != step.result:
             detail = (
-                f"step {number + 1}, {step.plan!r}: {_words(step.result)} was due, and came {_words(found)}"
+                f"step {number + 1}, {step.plan!r}: {_words(step.result)} was due, and came {_words(result)}"
             )
             return LedgerFinding(name, len(steps), False, detail)
     if not _in_order([report for report in reports if report]):

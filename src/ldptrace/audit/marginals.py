@@ -54,13 +54,13 @@ def marginal_findings(plan: Plan, trials: int) -> list[MarginalFinding]:
     """Return one finding for each question of each round, with at most `trials` reports each."""
     asks = [ask for round_ in plan.rounds for ask in round_.asks]
     level = ALPHA / sum(2 * ask.randomizer.outputs for ask in asks)
-    found = []
+    findings = []
     for number, round_ in enumerate(plan.rounds):
         if not round_.padded:
             continue  # Empty slots are not sent, so the slots cannot be told apart; the structure says so.
         for group in range(1 if round_.assignment == "everyone" else len(round_.asks)):
-            found += _group_findings(plan, number, group, trials, level)
-    return found
+            findings += _group_findings(plan, number, group, trials, level)
+    return findings
 
 
 def _group_findings(plan: Plan, number: int, group: int, trials: int, level: float) -> list[MarginalFinding]:

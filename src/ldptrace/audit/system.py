@@ -220,15 +220,15 @@ class SourceFinding:
 def source_findings(plan: Plan) -> list[SourceFinding]:
     """Return one finding for each round of the plan, and one for each randomizer there is."""
     inputs = [points for points in extreme_trajectories(plan.grid).values() if len(points) < 50]
-    found = [
+    findings = [
         _finding(f"round {number}" if plan.standing is None else "windows", Asked(plan, number), inputs)
         for number in range(len(plan.rounds))
     ]
     for kind in RANDOMIZERS:
         probe = probe_plan(kind)
         walks = [points for points in extreme_trajectories(probe.grid).values() if len(points) < 50]
-        found.append(_finding(f"probe of {kind}", Asked(probe, 0), walks, PROBES))
-    return found
+        findings.append(_finding(f"probe of {kind}", Asked(probe, 0), walks, PROBES))
+    return findings
 
 
 def probe_plan(kind: str) -> Plan:

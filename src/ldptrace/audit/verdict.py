@@ -258,7 +258,7 @@ def _shuffled_audit(plan: Plan, trials: int, progress: Callable[[str], None], de
     """Audit both promises: that of the reports, as if they were sent directly, and what a shuffler adds."""
     progress("computing the central epsilon")
     central = central_findings(plan)
-    found = audit(plan.changed(shuffled=None), trials=trials, progress=progress, device=device)
+    direct = audit(plan.changed(shuffled=None), trials=trials, progress=progress, device=device)
     progress("opening seals")
     with tempfile.TemporaryDirectory() as folder:
         sealed = sealed_finding(plan, device or OwnDevice(Path(folder)))
@@ -267,11 +267,11 @@ def _shuffled_audit(plan: Plan, trials: int, progress: Callable[[str], None], de
         "whether a batch has that many honest devices",
     ]
     return replace(
-        found,
+        direct,
         plan=plan,
         central=central,
-        structure=[*found.structure, sealed],
-        not_tried=[*found.not_tried, *unseen],
+        structure=[*direct.structure, sealed],
+        not_tried=[*direct.not_tried, *unseen],
     )
 
 
@@ -284,8 +284,8 @@ def _client_audit(plan: Plan, trials: int, progress: Callable[[str], None], devi
     progress("trying the ledger")
     ledger = ledger_findings(device)
     outside = ["the randomizers case by case", "single items at full size", "the source of random bytes"]
-    found = [*structure, id_finding(witness.ids)]
-    return Audit(plan, [], [], found, attacks, [], ledger, device.name, [*outside, *UNSEEN])
+    findings = [*structure, id_finding(witness.ids)]
+    return Audit(plan, [], [], findings, attacks, [], ledger, device.name, [*outside, *UNSEEN])
 
 
 def _parts(ratio: Fraction | None) -> list[str] | None:

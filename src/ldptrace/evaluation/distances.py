@@ -154,8 +154,8 @@ def largest_distance(trajectories: Trajectories) -> float:
         return float(_largest((x, y, offsets), (boxes, reach, order), start, stop, row, best))
 
     # The first one raises `best`; then only those that reach farther are computed.
-    found = work(0, 0, 1)
-    return max([found, *map_chunks(work, int(np.count_nonzero(reach > found)), 16)])
+    first = work(0, 0, 1)
+    return max([first, *map_chunks(work, int(np.count_nonzero(reach > first)), 16)])
 
 
 def _end_labels(trajectories: Trajectories, frame: Trajectories) -> Ints:

@@ -206,13 +206,13 @@ def central_peers(
     if isinstance(real, Crowd):
         raise InputError("peers need the real trips in memory: give more --memory, or omit --peers")
     trips = trajectories_of(real)
-    found = {}
+    made = {}
     for name in wanted:
         with warnings.catch_warnings():
             # What the scorecard says of them: they saw every trip, and the bounds may be those of the real set.
             for kind in (PrivacyWarning, DataWarning):
                 warnings.simplefilter("ignore", kind)
-            found[name] = synthesize(
+            made[name] = synthesize(
                 trips,
                 float(stated),
                 bounds=bounds,
@@ -222,7 +222,7 @@ def central_peers(
                 unit="trip",
                 outside="clamp",
             )
-    return found
+    return made
 
 
 def resilience(
@@ -278,9 +278,9 @@ def _card(
         values = references.values(others, blind.resized(len(real.summary)), controls, repeat, rng)
         curves, floor_curve = _query_curves(references, others, rng)
     with stages("attack"):
-        found: list[dict[str, Any]] = [{}] * len(others)
+        attacks: list[dict[str, Any]] = [{}] * len(others)
         if settings.attacks:
-            found = _attack(area, [item.trajectories for item in (real, *others)], walks)
+            attacks = _attack(area, [item.trajectories for item in (real, *others)], walks)
     with stages("draw"):
         shown = _picked(real.trajectories, rng) if settings.samples else None
         complete = [
@@ -292,7 +292,7 @@ def _card(
                 notes=(*item.notes, *set_remarks(real, other)),
                 query_curve=curve,
             )
-            for item, other, value, hit, curve in zip(results, others, values, found, curves, strict=True)
+            for item, other, value, hit, curve in zip(results, others, values, attacks, curves, strict=True)
         ]
         beside = _control_figures(names, controls, real, rng)
     # Of sets with the same name the first is drawn.
@@ -341,11 +341,11 @@ def _streams(
     if streets is not None:
         routes = _kept(map_alone(streets.roads.largest_component(), rng), area)
         reference = reference.with_map(routes, rng)
-    found = []
+    compared = []
     for side, item in zip(sides[1:], results, strict=True):
         tables = reference.tables(side.crowd, side.kept, side.name)
-        found.append(replace(item, values=reference.values(tables), course=reference.course(tables)))
-    return reference.document(), found
+        compared.append(replace(item, values=reference.values(tables), course=reference.course(tables)))
+    return reference.document(), compared
 
 
 def _attack(grid: Grid, sets: Sequence[Trajectories], walks: Trajectories) -> list[dict[str, Any]]:
@@ -420,8 +420,8 @@ def _query_curves(
     errors = []
     for fraction in FRACTIONS:
         queries = SquareQueries.draw(rng, real.grid, fraction=fraction, scale=real.scale)
-        truth, *found = (queries.scattered(item.visits, item.grid, rng) for item in (real, *others))
-        errors.append([average_relative_error(truth, answers, references.cells.points) for answers in found])
+        truth, *counts = (queries.scattered(item.visits, item.grid, rng) for item in (real, *others))
+        errors.append([average_relative_error(truth, answers, references.cells.points) for answers in counts])
     *curves, floor = (tuple(curve) for curve in zip(*errors, strict=True))
     return curves, floor
 

@@ -88,15 +88,15 @@ class StreetMap:
 
     def match(self, trajectories: Trajectories) -> StreetUse:
         """Match every trajectory to the streets."""
-        found, empty = self.index.follow(trajectories), trajectories.sizes == 0
-        turned = np.flatnonzero(found.joined >= 0)
-        turned = turned[self.index.junction[found.joined[turned]]]
-        pairs = found.street[turned - 1] * len(self.index.length) + found.street[turned]
+        followed, empty = self.index.follow(trajectories), trajectories.sizes == 0
+        turned = np.flatnonzero(followed.joined >= 0)
+        turned = turned[self.index.junction[followed.joined[turned]]]
+        pairs = followed.street[turned - 1] * len(self.index.length) + followed.street[turned]
         turns, first, passed = np.unique(pairs, return_index=True, return_counts=True)
-        lengths = class_counts(found.lengths[~empty]).astype(np.float64)
-        nodes = found.joined[turned][first]
+        lengths = class_counts(followed.lengths[~empty]).astype(np.float64)
+        nodes = followed.joined[turned][first]
         return StreetUse(
-            *(found.way, found.on, found.fixes, found.fixes_on),
+            *(followed.way, followed.on, followed.fixes, followed.fixes_on),
             lengths,
             turns,
             nodes,

@@ -44,20 +44,16 @@ class Reference:
     draw: int
 
     @staticmethod
-    def of(real: Trajectories, grid: Grid, rng: np.random.Generator) -> Reference:
-        """Make the reference: summarise the real set, draw queries, resample the set from its cells, and count."""
-        return Reference.from_summary(Summary.of(real, grid), rng)
-
-    @staticmethod
-    def from_summary(summary: Summary, rng: np.random.Generator) -> Reference:
-        """Make the reference from the summary of the real set."""
-        queries = SquareQueries.draw(rng, summary.grid, scale=summary.scale)
-        answers = queries.scattered(summary.visits, summary.grid, rng)
+    def of(real: Trajectories | Summary, grid: Grid, rng: np.random.Generator) -> Reference:
+        """Make the reference of a set or its summary: draw queries, resample the set from its cells, and count."""
+        summary = real if isinstance(real, Summary) else Summary.of(real, grid)
+        queries = SquareQueries.draw(rng, grid, scale=summary.scale)
+        answers = queries.scattered(summary.visits, grid, rng)
         return Reference(summary, queries, answers, int(summary.visits.sum()), int(rng.integers(1 << 62)))
 
     def redrawn(self, rng: np.random.Generator) -> Reference:
         """Return the reference with other random queries and samples."""
-        return Reference.from_summary(self.real, rng)
+        return Reference.of(self.real, self.real.grid, rng)
 
     def pair(self, synthetic: Trajectories | Summary) -> Pair:
         """Return the pair of the real set and a synthetic set or its summary."""

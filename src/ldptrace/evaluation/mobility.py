@@ -127,23 +127,23 @@ class Property:
             "emd": (", EMD", self.unit, RELATIVE, "how far {} are off on average: earth mover's distance"),
             "smape": (", SMAPE", "SMAPE", (0.0, 2.0), "relative error of the deciles of {}"),
         }
-        found = []
+        metrics = []
         for kind in self.distances:
             title, unit, range_, meaning = kinds[kind]
-            found.append(
+            metrics.append(
                 Metric(
                     f"{self.name}_{kind}", f"{self.title}{title}", "mobility", unit, partial(self.measured, kind),
                     meaning.format(self.words), range=range_,
                 )
             )  # fmt: skip
-        return found
+        return metrics
 
     def measured(self, kind: str, pair: LinePair) -> float:
         """Return one distance of a pair, or NaN where a set has no such values."""
-        found = self.of(pair)
-        if found is None or not (found[1].any() and found[2].any()):
+        histograms = self.of(pair)
+        if histograms is None or not (histograms[1].any() and histograms[2].any()):
             return math.nan
-        values, real, synthetic = found
+        values, real, synthetic = histograms
         if kind == "emd":
             return earth_movers(values, real, synthetic)
         if kind == "smape":

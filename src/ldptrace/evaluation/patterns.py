@@ -57,7 +57,6 @@ class Patterns:
 
     @staticmethod
     def nothing(n: int) -> Patterns:
-        """Return no patterns."""
         none = np.empty(0, dtype=np.int64)
         return Patterns(none, none, none, n)
 
@@ -114,12 +113,12 @@ def support(paths: CellPaths, patterns: Patterns) -> Ints:
 
 def _counted(sizes: range, beginnings: Ints | None, paths: CellPaths, number: int) -> Patterns:
     """Count the patterns of these sizes in one block; of longer ones, those that begin with one of `beginnings`."""
-    found = Patterns.nothing(paths.grid.n)
+    total = Patterns.nothing(paths.grid.n)
     for codes, at in _occurring(paths, sizes, beginnings):
         codes, first, counts = np.unique(codes, return_index=True, return_counts=True)
         # Blocks come one after the other, so the first in the data is in the first block.
-        found = found + Patterns(codes, counts, at[first] + (number << 28), paths.grid.n)
-    return found
+        total = total + Patterns(codes, counts, at[first] + (number << 28), paths.grid.n)
+    return total
 
 
 def _occurring(

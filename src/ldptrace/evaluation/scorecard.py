@@ -56,33 +56,33 @@ class SetResult:
         named: dict[str, list[SetResult]] = {}
         for result in results:
             named.setdefault(result.name, []).append(result)
-        return [_over_seeds(found) if len(found) > 1 else found[0] for found in named.values()]
+        return [_over_seeds(same) if len(same) > 1 else same[0] for same in named.values()]
 
 
-def _over_seeds(found: list[SetResult]) -> SetResult:
-    first = found[0]
+def _over_seeds(results: list[SetResult]) -> SetResult:
+    first = results[0]
     return SetResult(
         first.portrait,
-        over_seeds([item.values for item in found]),
-        {name: _mean_attack([item.attacks[name] for item in found]) for name in first.attacks},
+        over_seeds([item.values for item in results]),
+        {name: _mean_attack([item.attacks[name] for item in results]) for name in first.attacks},
         first.privacy,
-        tuple(dict.fromkeys(said for item in found for said in item.notes)),
-        tuple(np.mean([item.query_curve for item in found], axis=0).tolist()),
+        tuple(dict.fromkeys(said for item in results for said in item.notes)),
+        tuple(np.mean([item.query_curve for item in results], axis=0).tolist()),
         first.course,
-        len(found),
+        len(results),
     )
 
 
-def _mean_attack(found: list[dict[str, Any]]) -> dict[str, Any]:
-    hidden = [item["synthetic"] for item in found]
+def _mean_attack(attacks: list[dict[str, Any]]) -> dict[str, Any]:
+    hidden = [item["synthetic"] for item in attacks]
     ratios = np.mean([item["resilience"] for item in hidden], axis=0)
     attacked = round(sum(item["attacked"] for item in hidden) / len(hidden))
-    return found[0] | {"synthetic": {"attacked": attacked, "resilience": ratios.tolist()}}
+    return attacks[0] | {"synthetic": {"attacked": attacked, "resilience": ratios.tolist()}}
 
 
 def value_document(metric: Metric, value: Value) -> dict[str, Any]:
     """Return a value as plain data, with the description of its metric."""
-    controls = {name: found for name, found in (value.controls or {}).items() if not math.isnan(found)}
+    controls = {name: number for name, number in (value.controls or {}).items() if not math.isnan(number)}
     return {
         "value": value.mean,
         "goal": metric.goal,
@@ -105,11 +105,11 @@ def attack_table(results: Mapping[str, Mapping[str, Any]]) -> Table:
         table.add_column(f"↑ κ = {kappa}", justify="right")
     table.add_column("set")
     for name, title in TITLES.items():
-        found = [attacks[name] for attacks in results.values()]
-        rows = [(label, item["synthetic"]) for label, item in zip(results, found, strict=True)]
+        attacked = [attacks[name] for attacks in results.values()]
+        rows = [(label, item["synthetic"]) for label, item in zip(results, attacked, strict=True)]
         rows += [
-            ("the other real trips", found[0]["fresh_real"]),
-            ("uniform random walks", found[0]["uniform"]),
+            ("the other real trips", attacked[0]["fresh_real"]),
+            ("uniform random walks", attacked[0]["uniform"]),
         ]
         for number, (label, one) in enumerate(rows):
             ratios = measure(one["resilience"][0]), measure(one["resilience"][-1])
@@ -176,16 +176,16 @@ class Scorecard:
     def remarks(self) -> list[str]:
         """Return a list of sentences that warn the reader, for example of bounds that were taken from the data."""
         origin = self.evaluation["bounds_from"]
-        found = [f"the bounds were taken from {origin}"] if origin != "given" else []
-        found += self.evaluation["notes"]
+        remarks = [f"the bounds were taken from {origin}"] if origin != "given" else []
+        remarks += self.evaluation["notes"]
         promised = {item.name: str((item.privacy or {}).get("epsilon")) for item in self.sets}
         if len({epsilon for epsilon in promised.values() if epsilon != "None"}) > 1:
             stated = ", ".join(f"{name} {epsilon}" for name, epsilon in promised.items() if epsilon != "None")
-            found.append(f"the sets promise different epsilons, so compare them with care: {stated}")
+            remarks.append(f"the sets promise different epsilons, so compare them with care: {stated}")
         for item in self.sets:
             prefix = f"{item.name}: " if len(self.sets) > 1 else ""
-            found += [prefix + said for said in (*_kind(item.privacy), *item.notes)]
-        return found
+            remarks += [prefix + said for said in (*_kind(item.privacy), *item.notes)]
+        return remarks
 
     def document(self) -> dict[str, Any]:
         """Return the scorecard as plain data, with None for undefined values.
@@ -193,7 +193,7 @@ class Scorecard:
         The keys `metrics`, `attacks` and `privacy` describe the first synthetic set, and the key `sets` lists all sets.
         """
         sets = [self._set_document(item) for item in self.sets]
-        found: dict[str, Any] = {
+        document: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
             **{name: sets[0][name] for name in ("metrics", "corrected", "attacks", "privacy")},
@@ -201,9 +201,9 @@ class Scorecard:
             "evaluation": self.evaluation,
             **self.pictures,
         }
-        found = plain(found)
-        judgement = judged(found)
-        return found | {name: judgement[name] for name in ("verdicts", "uses")}
+        document = plain(document)
+        judgement = judged(document)
+        return document | {name: judgement[name] for name in ("verdicts", "uses")}
 
     def _set_document(self, item: SetResult) -> dict[str, Any]:
         values = {name: value_document(metric, item.values[name]) for name, metric in self.measured.items()}
@@ -289,14 +289,14 @@ def _kind(privacy: Mapping[str, Any] | None) -> tuple[str, ...]:
     """Return the notes that a set is an experiment and must not be published, and whom one must trust for its promise,
     if this is so."""
     stated = privacy or {}
-    found = [str(stated["experiment"])] if stated.get("experiment") else []
+    notes = [str(stated["experiment"])] if stated.get("experiment") else []
     if stated.get("trust") in (SHUFFLER, CURATOR):
         delta = "" if stated.get("delta") in (None, "0") else f" and delta {float(stated['delta']):g}"
-        found.append(
+        notes.append(
             f"epsilon {stated['epsilon']}{delta}: central, if the {stated['trust']} is trusted; neighbouring "
             f"collections: {stated.get('adjacency')}"
         )
-    return tuple(found)
+    return tuple(notes)
 
 
 def _cell(value: Value, unit: str, *, marked: bool, stars: bool) -> Text:

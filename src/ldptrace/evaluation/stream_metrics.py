@@ -196,11 +196,11 @@ class StreamReference:
         if not (tick > 0 and np.isfinite(tick)):
             raise InputError(f"a tick is a number of seconds above 0, got {tick:g}")
         nothing: list[Span] = []
-        found = crowd.add_up(lambda block, _: spans(kept(block)), nothing)
-        if not found:
+        periods = crowd.add_up(lambda block, _: spans(kept(block)), nothing)
+        if not periods:
             raise InputError("streams need times, and the real set has none")
-        frame = Frame.of(grid, Clock.of(found, tick, start), rng)
-        departures, source = np.concatenate([leave for leave, _ in found]), rng.spawn(1)[0]
+        frame = Frame.of(grid, Clock.of(periods, tick, start), rng)
+        departures, source = np.concatenate([leave for leave, _ in periods]), rng.spawn(1)[0]
 
         def work(block: Trajectories, number: int) -> Each[StreamTables]:
             return _references(kept(block), frame, departures, child(source, number))
@@ -246,7 +246,7 @@ class StreamReference:
                 ours[name],
                 floor=floor[name],
                 uniform=blind[name],
-                controls={control: found[name] for control, found in beside.items()},
+                controls={control: each[name] for control, each in beside.items()},
             )
             for name in STREAM_METRICS
         }

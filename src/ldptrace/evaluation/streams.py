@@ -53,7 +53,6 @@ class Clock:
         return Clock(tick, origin, ticks, start)
 
     def at(self, times: Floats) -> Ints:
-        """Return the ticks of times."""
         return _floor((times - self.origin) / self.tick)
 
     @property
@@ -97,10 +96,10 @@ class Counts:
         """Add up the weights of equal keys."""
         if len(keys) and keys.max() < _DENSE:
             total = bins(keys, weight)
-            found = np.flatnonzero(total)
-            return Counts(base, found, total[found])
-        found, place = np.unique(keys, return_inverse=True)
-        return Counts(base, found, bins(place, weight, len(found)))
+            used = np.flatnonzero(total)
+            return Counts(base, used, total[used])
+        used, place = np.unique(keys, return_inverse=True)
+        return Counts(base, used, bins(place, weight, len(used)))
 
     def __add__(self, other: Counts) -> Counts:
         keys = np.concatenate((self.keys, other.keys))
@@ -236,13 +235,13 @@ class StreamTables:
         then to the lower cells.
         """
         if (first, wide) not in self._frequent:
-            found = [
+            tables = [
                 table.between(first, first + wide - size + 1)
                 for size, table in enumerate(self.patterns[: max(wide - 2, 0)], start=2)
             ]
-            size = np.repeat(np.arange(2, 2 + len(found)), [len(items) for items, _ in found])
+            size = np.repeat(np.arange(2, 2 + len(tables)), [len(items) for items, _ in tables])
             item, count = (
-                np.concatenate([each[k] for each in found] or [np.empty(0, dtype=np.int64)]) for k in (0, 1)
+                np.concatenate([each[k] for each in tables] or [np.empty(0, dtype=np.int64)]) for k in (0, 1)
             )
             top = np.argsort(-count, kind="stable")[:TOP]
             self._frequent[first, wide] = set(zip(size[top].tolist(), item[top].tolist(), strict=True))
@@ -283,7 +282,6 @@ class Positions:
 
     @property
     def trip(self) -> Ints:
-        """The trip of each position."""
         return ragged.owners(self.offsets)
 
     def cells(self, grid: Grid) -> Ints:
@@ -328,7 +326,7 @@ def _pieces(positions: Positions, cell: Ints, cells: int, clock: Clock) -> list[
     inner = np.arange(len(cell)) + 1 < end
     at = np.flatnonzero(inner & (positions.tick >= clock.start) & (positions.tick + 1 < clock.ticks))
     code = cell[at] * cells + cell[at + 1]
-    found = [(at, code)]
+    pieces = [(at, code)]
     changes = np.zeros(len(cell), dtype=bool)
     changes[:-1] = cell[1:] != cell[:-1]
     code, at = code[changes[at]], at[changes[at]]
@@ -336,8 +334,8 @@ def _pieces(positions: Positions, cell: Ints, cells: int, clock: Clock) -> list[
         goes_on = (at + size - 1 < end[at]) & changes[at + size - 2]
         at, code = at[goes_on], code[goes_on]
         code = code * cells + cell[at + size - 1]
-        found.append((at, code))
-    return found
+        pieces.append((at, code))
+    return pieces
 
 
 def _answers(positions: Positions, frame: Frame, weight: Floats) -> Floats:
@@ -347,10 +345,10 @@ def _answers(positions: Positions, frame: Frame, weight: Floats) -> Floats:
     ticks = np.arange(clock.ticks)
     low = np.searchsorted(frame.first[order], ticks - clock.window, side="right")
     high = np.searchsorted(frame.first[order], ticks, side="right")
-    boxes, found = frame.boxes[order], np.zeros(WINDOWS)
-    _in_boxes(positions.x, positions.y, positions.tick, positions.offsets, weight, boxes, (low, high), found)
+    boxes, counts = frame.boxes[order], np.zeros(WINDOWS)
+    _in_boxes(positions.x, positions.y, positions.tick, positions.offsets, weight, boxes, (low, high), counts)
     answers = np.empty(WINDOWS)
-    answers[order] = found
+    answers[order] = counts
     return answers
 
 

@@ -206,11 +206,11 @@ class Summary:
     @cached_property
     def patterns(self) -> Patterns:
         """The hundred most frequent patterns."""
-        found = mine_passes(
+        patterns = mine_passes(
             lambda work, nothing: self.parts.add_up(lambda part, number: work(part.paths, number), nothing),
             self.grid.n,
         )
-        return found if self.times == 1 else replace(found, counts=self._scaled(found.counts))
+        return patterns if self.times == 1 else replace(patterns, counts=self._scaled(patterns.counts))
 
     def beside(self, other: Summary) -> Beside:
         """Return this set counted with the patterns and scales of another set."""
@@ -221,10 +221,10 @@ class Summary:
             zero = Beside(
                 np.zeros(len(other.patterns), dtype=np.int64), lengths.counted(none), diameters.counted(none)
             )
-            found = self.parts.add_up(work, zero)
+            counted = self.parts.add_up(work, zero)
             if self.times != 1:
-                found = replace(found, support=self._scaled(found.support))
-            self._seen[id(other)] = other, found
+                counted = replace(counted, support=self._scaled(counted.support))
+            self._seen[id(other)] = other, counted
         return self._seen[id(other)][1]
 
     def again(self, size: int, rng: np.random.Generator) -> Summary:

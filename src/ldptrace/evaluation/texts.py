@@ -102,13 +102,12 @@ class TexColumn(NamedTuple):
 
     @property
     def lines(self) -> list[str]:
-        """The lines of the heading."""
-        found = [""]
+        lines = [""]
         for word in re.findall(r"[^\s_./-]+[\s_./-]*|[\s_./-]+", self.heading):
-            if found[-1] and len(found[-1] + word.rstrip()) > _HEADING:
-                found.append("")
-            found[-1] += word
-        return [line.strip() for line in found]
+            if lines[-1] and len(lines[-1] + word.rstrip()) > _HEADING:
+                lines.append("")
+            lines[-1] += word
+        return [line.strip() for line in lines]
 
     @property
     def points(self) -> float:
@@ -133,12 +132,12 @@ def tex_tables(first: Sequence[TexColumn], columns: Sequence[TexColumn]) -> list
         if parts[-1] and sum(one.points for one in (*parts[-1], column)) > room:
             parts.append([])
         parts[-1].append(column)
-    found = []
+    tables = []
     for part in parts:
         shown = (*first, *part)
         rows = list(zip(*([cell.tex for cell in column.cells] for column in shown), strict=True))
         for start in range(0, max(len(rows), 1), DOWN):
-            found.append(
+            tables.append(
                 "\n".join(
                     [
                         r"{\small\setlength{\tabcolsep}{4pt}",
@@ -153,7 +152,7 @@ def tex_tables(first: Sequence[TexColumn], columns: Sequence[TexColumn]) -> list
                     ]
                 )
             )
-    return found
+    return tables
 
 
 def tex_text(document: Document) -> str:

@@ -51,7 +51,7 @@ class References:
     @staticmethod
     def from_measured(real: Measured, again: Mapping[int, Measured], rng: np.random.Generator) -> References:
         """Make the references from the measured real set, and a bootstrap of it for each size of a synthetic set."""
-        cells = Reference.from_summary(real.summary, rng)
+        cells = Reference.of(real.summary, real.summary.grid, rng)
         return References(real, dict(again), cells, LineQueries.draw(rng, real.traces, real.summary.scale))
 
     def lines(
@@ -103,10 +103,10 @@ class References:
         return [
             {
                 name: Value(
-                    *_mean_and_spread([found[name] for found in rounds if name in found]),
-                    *_mean_and_spread([found[name] for found in floors[len(item.summary)] if name in found]),
+                    *_mean_and_spread([each[name] for each in rounds if name in each]),
+                    *_mean_and_spread([each[name] for each in floors[len(item.summary)] if name in each]),
                     blind[name],
-                    {control: found[name] for control, found in others.items() if name in found},
+                    {control: each[name] for control, each in others.items() if name in each},
                 )
                 for name in SET_METRICS
             }
@@ -118,29 +118,28 @@ def over_seeds(values: Sequence[Mapping[str, Value]]) -> dict[str, Value]:
     """Combine the values of several sets of one method: mean and spread of every metric over the sets."""
     if len(values) == 1:
         return dict(values[0])
-    return {name: _over_seeds([found[name] for found in values]) for name in values[0]}
+    return {name: _over_seeds([each[name] for each in values]) for name in values[0]}
 
 
-def _over_seeds(found: list[Value]) -> Value:
-    mean, std = _mean_and_spread([value.mean for value in found])
+def _over_seeds(values: list[Value]) -> Value:
+    mean, std = _mean_and_spread([value.mean for value in values])
     controls = {
-        name: float(np.mean([(value.controls or {})[name] for value in found]))
-        for name in found[0].controls or {}
+        name: float(np.mean([(value.controls or {})[name] for value in values]))
+        for name in values[0].controls or {}
     }
-    floors = [value.floor for value in found if value.floor is not None]
+    floors = [value.floor for value in values if value.floor is not None]
     return Value(
         mean,
         std,
         float(np.mean(floors)) if floors else None,
-        found[0].floor_std,
-        found[0].uniform,
+        values[0].floor_std,
+        values[0].uniform,
         controls,
-        tuple(value.mean for value in found),
+        tuple(value.mean for value in values),
     )
 
 
 def _values(metrics: Mapping[str, Metric], pair: object) -> dict[str, float]:
-    """Return each metric of a pair of sets."""
     return {name: metric.of(pair) for name, metric in metrics.items()}
 
 

@@ -114,15 +114,15 @@ def on_common_scale(document: Document) -> Document:
 
 
 def _scaled(item: Document) -> Document:
-    found = {}
+    scaled = {}
     for name, entry in item["metrics"].items():
         other = item["corrected"].get(f"{name}_scaled")
         if other is not None:
             kept = {key: entry[key] for key in ("title", "level")}
             meaning = f"{entry['meaning']}; scaled to equal numbers of trips"
             entry = other | kept | {"meaning": meaning, "counted": entry["value"]}
-        found[name] = entry
-    return found
+        scaled[name] = entry
+    return scaled
 
 
 def best(entries: Sequence[Document]) -> list[bool]:
@@ -175,13 +175,13 @@ def uses(sets: Sequence[Document]) -> list[dict[str, Any]]:
     The answer is `yes` if the middle metric is at least 90 % of the way from random to perfect and the weakest at least
     75 %, `roughly` for 75 % and 50 %, else `no`. A use of which nothing was measured is not there.
     """
-    found = []
+    rows = []
     for title, example, names in USES:
         places = [_places(item, names) for item in sets]
         if not any(places):
             continue
         alone = _places(sets[0], names, "map_alone")
-        found.append(
+        rows.append(
             {
                 "title": title,
                 "example": example,
@@ -191,7 +191,7 @@ def uses(sets: Sequence[Document]) -> list[dict[str, Any]]:
                 "answers": [_answer(known) for known in places],
             }
         )
-    return found
+    return rows
 
 
 def _middle(known: Sequence[tuple[float, str]]) -> float | None:
@@ -209,12 +209,12 @@ def map_remark(sets: Sequence[Document]) -> str | None:
     """Say what the map alone would reach, where one was given: what was known before any report."""
     beaten, alone = [], 0.0
     for item in sets:
-        found = [
+        pairs = [
             (position(entry), position(entry, entry["controls"]["map_alone"]))
             for entry in item["metrics"].values()
             if entry["level"] in NINE and (entry.get("controls") or {}).get("map_alone") is not None
         ]
-        known = [(ours, theirs) for ours, theirs in found if ours is not None and theirs is not None]
+        known = [(ours, theirs) for ours, theirs in pairs if ours is not None and theirs is not None]
         if not known:
             return None
         alone = median(theirs for _, theirs in known)

@@ -113,9 +113,9 @@ def _in_metres(
         laid = replace(streets, x=x, y=y, shape=shape, length=None, crs=None)
         roads = laid.network("car", str(edges)).largest_component()
     else:
-        found = nodes if isinstance(nodes, RoadNetwork) else read_roads(nodes)
-        plane = LocalPlane.around(found.x, found.y) if found.is_geographic else None
-        roads = found if plane is None else found.moved(plane.to_metres, None)
+        network = nodes if isinstance(nodes, RoadNetwork) else read_roads(nodes)
+        plane = LocalPlane.around(network.x, network.y) if network.is_geographic else None
+        roads = network if plane is None else network.moved(plane.to_metres, None)
     cut_off = sum(roads.account.dropped_nodes.values())
     if cut_off:
         warnings.warn(

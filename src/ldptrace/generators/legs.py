@@ -178,9 +178,16 @@ def record(
 
 def travel_seconds(roads: RoadNetwork, trees: Trees, nodes: Ints32) -> Floats:
     """Return the travel time from each of the `nodes` to the root of each tree, along the tree and without stops."""
-    seconds = np.empty((len(nodes), len(trees.ahead)))
-    _travel_seconds(_net(roads, trees), nodes, Recorder(1.0, 0.0), np.random.default_rng(0), seconds)
-    return seconds
+    cost, roots = _matrix(roads, known_seconds(roads)), np.arange(len(trees.ahead))
+    here = np.repeat(nodes[:, None], len(roots), axis=1)
+    seconds = np.zeros(here.shape)
+    while True:
+        ahead = trees.ahead[roots, here]
+        going = ahead >= 0
+        if not going.any():
+            return seconds
+        seconds[going] += cost[here[going], ahead[going]]
+        here[going] = ahead[going]
 
 
 def _matrix(roads: RoadNetwork, values: NDArray[np.generic]) -> csr_array:
@@ -194,21 +201,12 @@ def _net(roads: RoadNetwork, trees: Trees) -> _Net:
 
 
 @kernel
-def _travel_seconds(net, nodes, recorder, rng, seconds):  # type: ignore[no-untyped-def]
-    path = np.empty(len(net.x), dtype=np.int32)
-    arrive, leave = np.empty(len(net.x)), np.empty(len(net.x))
-    for k in range(len(nodes)):
-        for root in range(len(net.ahead)):
-            count, _, _ = _route(net, root, nodes[k], False, 1.0, recorder, rng, path, arrive, leave)
-            seconds[k, root] = arrive[count - 1]
-
-
-@kernel
-def _route(net, root, node, outward, pace, recorder, rng, path, arrive, leave):  # type: ignore[no-untyped-def]
+def _route(net, legs, k, recorder, rng, path, arrive, leave):  # type: ignore[no-untyped-def]
     """Fill in the nodes of a leg (`path`) and when it reaches and leaves them; return their number, `head` and `tail`.
 
     The leg begins at the share `head` of its first edge and ends at the share `tail` of its last one.
     """
+    root, node, outward, pace = legs.root[k], legs.node[k], legs.outward[k], legs.pace[k]
     tree = net.behind if outward else net.ahead
     count = 0
     while node >= 0:
@@ -216,32 +214,25 @@ def _route(net, root, node, outward, pace, recorder, rng, path, arrive, leave): 
         count += 1
         node = tree[root, node]
     if outward:
-        for k in range(count // 2):
-            path[k], path[count - 1 - k] = path[count - 1 - k], path[k]
+        path[:count] = path[:count][::-1].copy()
     head, tail = 0.0, 1.0
     if recorder.along_street:
         head, tail = 0.5 * rng.random(), 1.0 - 0.5 * rng.random()
     arrive[0] = leave[0] = 0.0
-    for k in range(1, count):
-        slot = net.first[path[k - 1]]
-        while net.neighbour[slot] != path[k]:
+    for step in range(1, count):
+        slot = net.first[path[step - 1]]
+        while net.neighbour[slot] != path[step]:
             slot += 1
         share = 1.0
-        if k == 1:
+        if step == 1:
             share -= head
-        if k == count - 1:
+        if step == count - 1:
             share -= 1.0 - tail
-        arrive[k] = leave[k - 1] + share * pace * net.seconds[net.edge[slot]]
-        leave[k] = arrive[k]
-        if k < count - 1 and recorder.stop_chance > 0.0 and rng.random() < recorder.stop_chance:
-            leave[k] += recorder.stop_seconds * rng.standard_exponential()
+        arrive[step] = leave[step - 1] + share * pace * net.seconds[net.edge[slot]]
+        leave[step] = arrive[step]
+        if step < count - 1 and recorder.stop_chance > 0.0 and rng.random() < recorder.stop_chance:
+            leave[step] += recorder.stop_seconds * rng.standard_exponential()
     return count, head, tail
-
-
-@kernel
-def _leg(net, legs, k, recorder, rng, path, arrive, leave):  # type: ignore[no-untyped-def]
-    root, node, outward, pace = legs.root[k], legs.node[k], legs.outward[k], legs.pace[k]
-    return _route(net, root, node, outward, pace, recorder, rng, path, arrive, leave)
 
 
 @kernel
@@ -250,7 +241,7 @@ def _measure(net, legs, recorder, start, stop, stops, sizes):  # type: ignore[no
     path = np.empty(len(net.x), dtype=np.int32)
     arrive, leave = np.empty(len(net.x)), np.empty(len(net.x))
     for k in range(start, stop):
-        count, _, _ = _leg(net, legs, k, recorder, stops, path, arrive, leave)
+        count, _, _ = _route(net, legs, k, recorder, stops, path, arrive, leave)
         sizes[k + 1] = 1 + max(1, int(np.ceil(arrive[count - 1] / recorder.interval)))
 
 
@@ -264,7 +255,7 @@ def _write(net, legs, recorder, start, stop, stops, errors, tracks):  # type: ig
     fresh = recorder.noise * np.sqrt(1.0 - keep * keep)
     limit = GPS_LIMIT * recorder.noise
     for k in range(start, stop):
-        count, head, tail = _leg(net, legs, k, recorder, stops, path, arrive, leave)
+        count, head, tail = _route(net, legs, k, recorder, stops, path, arrive, leave)
         ex = recorder.noise * errors.standard_normal()
         ey = recorder.noise * errors.standard_normal()
         edge = 1

@@ -32,12 +32,12 @@ def method(name: str) -> Method:
     given = plugins.find(plugins.METHODS, name)
     if given is None:
         raise InputError(f"there is no method {name!r}; the methods are {', '.join(names())}")
-    found = plugins.load(given)
-    if not isinstance(found, Method) or found.name != name:
+    loaded = plugins.load(given)
+    if not isinstance(loaded, Method) or loaded.name != name:
         raise InputError(
-            f"the entry point {given.value} of {name} must be a Method of that name, got {found!r}"
+            f"the entry point {given.value} of {name} must be a Method of that name, got {loaded!r}"
         )
-    return found
+    return loaded
 
 
 __all__ = ["METHODS", "Job", "Method", "Synthesis", "method", "names"]

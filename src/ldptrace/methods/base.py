@@ -123,7 +123,6 @@ class Job:
 
     @property
     def users(self) -> int:
-        """The number of users."""
         return self.crowd.users
 
     @property

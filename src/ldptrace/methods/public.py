@@ -57,10 +57,10 @@ class Public:
         from ldptrace.roads.routes import Routes
 
         if routes is None:
-            found = read_roads(roads) if _is_name(roads) else roads
-            if not isinstance(found, RoadNetwork):
+            network = read_roads(roads) if _is_name(roads) else roads
+            if not isinstance(network, RoadNetwork):
                 raise InputError(f"roads must be a RoadNetwork or a file, got {type(roads).__name__}")
-            return Public(area, found)
+            return Public(area, network)
         fixes = read(routes) if _is_name(routes) else routes
         if isinstance(fixes, Routes):
             return Public(area, fixes, fixes.lines())
@@ -117,8 +117,8 @@ class Public:
             lambda block, _: np.append(np.isin(fixes, _keys(block)), np.isin(steps, _steps(block, grain))),
             np.zeros(len(fixes) + len(steps), dtype=bool),
         )
-        for noun, found in (("fixes", seen[: len(fixes)]), ("rounded steps", seen[len(fixes) :])):
-            share = float(found.mean()) if len(found) else 0.0
+        for noun, same in (("fixes", seen[: len(fixes)]), ("rounded steps", seen[len(fixes) :])):
+            share = float(same.mean()) if len(same) else 0.0
             if share > BY_CHANCE:
                 raise InputError(
                     f"{share:.0%} of the {noun} of {self.network.name} are {noun} of the input: routes must be public, "

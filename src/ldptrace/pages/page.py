@@ -345,17 +345,17 @@ def attack_figures(attacks: Sequence[Document]) -> list[dict[str, Any]]:
     """Draw both attacks on every set, beside the same on the other real trips and on random walks."""
     figures = []
     for name, title in (("reidentification", "Re-identification"), ("outlier", "Outlier")):
-        found = [item[name] for item in attacks if name in item]
-        if len(found) < len(attacks) or not found:
+        shown = [item[name] for item in attacks if name in item]
+        if len(shown) < len(attacks) or not shown:
             continue
         series = [
-            Series(found[0]["fresh_real"]["resilience"], "s0 dashed"),
-            Series(found[0]["uniform"]["resilience"], "s0 dotted"),
+            Series(shown[0]["fresh_real"]["resilience"], "s0 dashed"),
+            Series(shown[0]["uniform"]["resilience"], "s0 dotted"),
         ]
-        series += [Series(item["synthetic"]["resilience"], _style(k)) for k, item in enumerate(found)]
-        labels = [str(kappa) for kappa in found[0]["kappa"]]
+        series += [Series(item["synthetic"]["resilience"], _style(k)) for k, item in enumerate(shown)]
+        labels = [str(kappa) for kappa in shown[0]["kappa"]]
         chart = charts.curves(labels, series, "κ", "share that stays hidden ↑", top=1.0)
-        attacked = ", ".join(dict.fromkeys(f"{item['synthetic']['attacked']:,}" for item in found))
+        attacked = ", ".join(dict.fromkeys(f"{item['synthetic']['attacked']:,}" for item in shown))
         figures.append(_figure(title, chart) | {"attacked": attacked})
     return figures
 

@@ -110,13 +110,13 @@ def _sentences(lines: list[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     >>> _sentences(["One round:", "  start", "Done."])
     (('One round:', ('start',)), ('Done.', ()))
     """
-    found: list[tuple[str, list[str]]] = []
+    grouped: list[tuple[str, list[str]]] = []
     for line in lines:
-        if line.startswith(" ") and found:
-            found[-1][1].append(line.strip())
+        if line.startswith(" ") and grouped:
+            grouped[-1][1].append(line.strip())
         else:
-            found.append((line.strip(), []))
-    return tuple((line, tuple(parts)) for line, parts in found)
+            grouped.append((line.strip(), []))
+    return tuple((line, tuple(parts)) for line, parts in grouped)
 
 
 def sharing(document: Document, promises: Sequence[Any]) -> list[dict[str, Any]]:

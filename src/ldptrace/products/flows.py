@@ -121,22 +121,22 @@ class Flows:
             checked_times(trips, by)
         roads.check_against(roads.bounds(), trips.crs)
         streets, index = Streets.of(roads), StreetIndex.of(roads)
-        found = index.follow(trips)
-        followed = found.on / found.way if found.way else 0.0
+        matched = index.follow(trips)
+        followed = matched.on / matched.way if matched.way else 0.0
         if followed < FOLLOWED:
             raise InputError(
                 f"{roads.name}: only {followed:.0%} of the length of the trips lies on its streets; flows need trips "
                 f"with at least {FOLLOWED:.0%} of their length on streets"
             )
         # Pieces of one street in a row are one pass.
-        piece = streets.number[index.edges(found)]
-        begins = np.append(True, np.diff(found.trip) != 0)
+        piece = streets.number[index.edges(matched)]
+        begins = np.append(True, np.diff(matched.trip) != 0)
         passes = np.flatnonzero(begins | np.append(True, np.diff(piece) != 0))
-        trip, street = found.trip[passes], piece[passes]
+        trip, street = matched.trip[passes], piece[passes]
         slots: tuple[str, ...] = WHOLE_DAY
         slot = np.zeros(len(passes), dtype=np.int64)
         if by is not None:
-            slots, slot = slots_at(to_local(found.entered[passes], trips.timezone), by)
+            slots, slot = slots_at(to_local(matched.entered[passes], trips.timezone), by)
 
         def on_streets(place: Ints, many: int) -> Numbers:
             values, errors = sample.counted(place * len(streets) + street, many * len(streets), trip)
@@ -145,7 +145,7 @@ class Flows:
 
         vehicles = on_streets(slot, len(slots))
         total = (vehicles if by is None else on_streets(np.zeros_like(slot), 1)).map(np.ravel)
-        node = found.joined[passes]
+        node = matched.joined[passes]
         turned = np.flatnonzero(node >= 0)
         pairs, first, turn = np.unique(
             street[turned - 1] * len(streets) + street[turned], return_index=True, return_inverse=True
@@ -172,9 +172,9 @@ class Flows:
         numbers = {WHOLE_DAY[0]: self.total}
         for place, slot in enumerate(self.slots):
             numbers[slot] = self.vehicles.map(lambda each, place=place: each[place])  # type: ignore[misc]
-        for name, found in numbers.items():
-            columns[name] = pa.array(found.values[used])
-            for end, bound in found.intervals.items():
+        for name, column in numbers.items():
+            columns[name] = pa.array(column.values[used])
+            for end, bound in column.intervals.items():
                 columns[f"{name}_{end}"] = pa.array(bound[used])
         return pa.table(columns)
 

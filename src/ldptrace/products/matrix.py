@@ -66,11 +66,11 @@ class Matrix:
         values = values.reshape(shape)
         if errors is not None:
             errors = np.hypot(errors.reshape(shape), UNTOLD * independent(values))
-        found = Numbers.of(values, errors)
-        used = np.flatnonzero(found.values.sum(axis=(1, 2)))
+        numbers = Numbers.of(values, errors)
+        used = np.flatnonzero(numbers.values.sum(axis=(1, 2)))
         outside = sample.weight * (len(trips) - len(inside))
         times = tuple(slots[k] for k in used)
-        return Matrix(names, times, found.map(lambda each: each[used]), outside, sample.promise)
+        return Matrix(names, times, numbers.map(lambda each: each[used]), outside, sample.promise)
 
     @property
     def trips(self) -> Floats:

@@ -155,22 +155,22 @@ class Sample:
         replicates, the finite number of drawn trips, the finite number of people, and the error of the number of all
         trips.
         """
-        found = np.bincount(place, minlength=size).astype(np.float64)
+        counts = np.bincount(place, minlength=size).astype(np.float64)
         if self.replicates is None:
-            return self.weight * found, None
+            return self.weight * counts, None
         replicates, whose = self.replicates, np.arange(len(place)) if trip is None else trip
         squares = np.zeros(size)
         for first in range(0, len(replicates), AT_ONCE):
             rows = replicates[first : first + AT_ONCE]
             squares += sum(
                 map_chunks(
-                    lambda row, *_, rows=rows: (np.bincount(place, rows[row][whose], size) - found) ** 2,
+                    lambda row, *_, rows=rows: (np.bincount(place, rows[row][whose], size) - counts) ** 2,
                     len(rows),
                     1,
                 )
             )
-        numbers = self.weight * found
-        drawn = squares / len(self.replicates) + np.maximum(found, 1.0)
+        numbers = self.weight * counts
+        drawn = squares / len(self.replicates) + np.maximum(counts, 1.0)
         variance = self.weight**2 * drawn + np.maximum(numbers, 1.0) + (self.error * numbers) ** 2
         return numbers, np.sqrt(variance)
 

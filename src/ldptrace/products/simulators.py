@@ -88,13 +88,13 @@ def _sumo(
     """Return the lines of a file with the origin and destination, or the `whole` route, of each trip, and a sentence
     about them. Places are edges of a SUMO network, or coordinates, for which SUMO finds the nearest edges."""
     if roads is not None:
-        found, cut = routes_on(Path(roads), trips.take(travellers.order))
-        routes = {number: route for number, route in enumerate(found) if route}
+        ways, cut = routes_on(Path(roads), trips.take(travellers.order))
+        routes = {number: route for number, route in enumerate(ways) if route}
         ends = {
             number: f"from={quoteattr(route[0])} to={quoteattr(route[-1])}"
             for number, route in routes.items()
         }
-        said, omitted = f"on the edges of {roads}", len(found) - len(routes)
+        said, omitted = f"on the edges of {roads}", len(ways) - len(routes)
         if omitted:
             said += f", without {omitted:,} trips that pass none of them,"
         if cut:
@@ -242,8 +242,8 @@ def routes_on(network: Path, trips: Trajectories) -> tuple[list[list[str]], int]
     index, names = StreetIndex.of(roads), roads.edge_id
     assert names is not None
     passed: list[list[str]] = [[] for _ in range(len(trips))]
-    found = index.follow(trips)
-    for trip, edge in zip(found.trip.tolist(), names[index.edges(found)].tolist(), strict=True):
+    matched = index.follow(trips)
+    for trip, edge in zip(matched.trip.tolist(), names[index.edges(matched)].tolist(), strict=True):
         if passed[trip][-1:] != [edge]:
             passed[trip].append(edge)
     routes = [connections.allowed(edges) for edges in passed]

@@ -256,8 +256,8 @@ def _repaired(shapes: Any, names: Sequence[str], path: Path) -> Any:
     shapely = needed("shapely", "planning")
     if not np.isfinite(shapely.get_coordinates(shapes)).all():
         raise FormatError(f"{path}: some corners of the zones are not finite numbers")
-    found = shapes.make_valid().to_numpy()
-    flat = np.flatnonzero(shapely.area(found) == 0)
+    valid = shapes.make_valid().to_numpy()
+    flat = np.flatnonzero(shapely.area(valid) == 0)
     if len(flat):
         raise FormatError(
             f"{path}: {len(flat):,} of {len(names):,} zones cover no ground, such as {names[flat[0]]!r}; "
@@ -271,7 +271,7 @@ def _repaired(shapes: Any, names: Sequence[str], path: Path) -> Any:
             DataWarning,
             stacklevel=3,
         )
-    return found
+    return valid
 
 
 def _names(frame: Any, column: str | None, path: Path) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ class Refit(ABC):
     def answers_of_trips(self) -> dict[str, Floats]:
         """Return the expected answers of devices with a trip to each question, by the last fit."""
         fit = self.latest
-        return {} if fit is None else {name: found / fit.with_trip for name, found in fit.expected.items()}
+        return {} if fit is None else {name: each / fit.with_trip for name, each in fit.expected.items()}
 
 
 class PathRefit(Refit):
@@ -121,18 +121,19 @@ class RouteRefit(Refit):
         return model if free is None else model.leaving(free, self._fitted, self._split)
 
     def answers_of_trips(self) -> dict[str, Floats]:
-        found, elsewhere, paths = super().answers_of_trips(), self._split.elsewhere, self._off_streets.latest
+        answers = super().answers_of_trips()
+        elsewhere, paths = self._split.elsewhere, self._off_streets.latest
         if elsewhere == 0 or paths is None:
-            return found
+            return answers
         gone = self._split.gone
-        return {name: (1 - elsewhere) * some + gone[name] / paths.with_trip for name, some in found.items()}
+        return {name: (1 - elsewhere) * some + gone[name] / paths.with_trip for name, some in answers.items()}
 
     def _free(self, estimates: Estimates, observations: Sequence[Observation]) -> FreePaths | None:
         """Return the path model of trips off the streets, if trips may leave the streets."""
         if not (observations and self._options.may_leave):
             return None
-        found = self._off_streets.fitted(estimates, observations)
-        return FreePaths(estimates.plan, observations, self._off_streets.area, lambda: found)
+        fit = self._off_streets.fitted(estimates, observations)
+        return FreePaths(estimates.plan, observations, self._off_streets.area, lambda: fit)
 
     def _first(self, estimates: Estimates, observations: list[Observation]) -> None:
         """Fit the model without an earlier fit: to the map alone, or to answers to new questions."""
@@ -191,12 +192,12 @@ class Now:
         """Add the reports of a step that ended at `time`, and return the changes that are larger than noise."""
         step = Estimates.from_tally(self.plan, tally)
         guess = self._with_trip(step)
-        found = self.memory.add(tally, time, float(np.clip(guess.value, LEAST, 1.0)))
-        self.changes = [*self.changes, *found][-KEPT:]
+        changes = self.memory.add(tally, time, float(np.clip(guess.value, LEAST, 1.0)))
+        self.changes = [*self.changes, *changes][-KEPT:]
         self._model, self._time = None, time
         self._fit()
         self.with_trip = self._with_trip(step)
-        return found
+        return changes
 
     @property
     def model(self) -> MobilityModel:

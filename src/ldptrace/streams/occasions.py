@@ -85,19 +85,19 @@ def _ended(trips: Trajectories, span: tuple[float, float]) -> Ints:
 def arrivals(trips: Trajectories) -> Floats:
     """Return when each trip ends, or NaN for a trip without points or without a last time."""
     assert trips.t is not None
-    found = np.full(len(trips), np.nan)
+    ends = np.full(len(trips), np.nan)
     some = trips.sizes > 0
-    found[some] = trips.t[trips.offsets[1:][some] - 1]
-    return found
+    ends[some] = trips.t[trips.offsets[1:][some] - 1]
+    return ends
 
 
 def tally_of_step(plan: Plan, trips: Trajectories, which: Ints, rng: np.random.Generator) -> Tally:
     """Return the tally of devices that report about these trips; -1 stands for no trip."""
     work = Collection(plan, rng.spawn(1)[0])
-    found = work.nothing
+    tally = work.nothing
     for number, block in enumerate(_blocks(trips, which)):
-        found = found + work(block, number)
-    return found
+        tally = tally + work(block, number)
+    return tally
 
 
 def _blocks(trips: Trajectories, which: Ints) -> Iterator[Trajectories]:

@@ -281,7 +281,7 @@ class _Play:
         settings = self.settings
         on_arrival = self.start if settings.presence == "shown" else None
         travellers, begun, reports = Travellers(settings.tick, self.end), clock.process_time(), 0
-        found: tuple[Change, ...] = ()
+        changes: tuple[Change, ...] = ()
         for number, (begin, until) in enumerate(pairwise(self._edges.tolist())):
             count = int(self._drawing.poisson(self.rate.per_second * (until - begin)))
             drawn = self.now.travellers(count, self._drawing, settings.tick, on_arrival)
@@ -291,7 +291,7 @@ class _Play:
             travellers.arrived(until)
             memory, seconds = self.now.memory, clock.process_time() - begun
             known = memory.effective, memory.half_life, self.now.with_trip.value, self.rate.per_second
-            steps.append(Step(until, reports, *known, seconds, found))
+            steps.append(Step(until, reports, *known, seconds, changes))
             if count:
                 yield left
             which = self._answers(number)
@@ -300,7 +300,7 @@ class _Play:
             reports = len(which)
             tally = tally_of_step(self.plan, self.trips, which, self._reporting)
             begun = clock.process_time()
-            found = self.now.add(tally, until) if reports else ()
+            changes = self.now.add(tally, until) if reports else ()
             self.rate.add(reports, self.now.with_trip, (begin + until) / 2)
 
     def _answers(self, number: int) -> Ints:
@@ -339,8 +339,8 @@ def _period(trips: Trajectories, settings: Settings) -> tuple[float, float]:
     if not len(known) and (settings.start is None or settings.end is None):
         raise InputError("a stream needs trajectories with times, and these have none")
     start, end = (
-        float(found) if given is None else seconds_at(given, trips.timezone)
-        for given, found in (
+        float(observed) if given is None else seconds_at(given, trips.timezone)
+        for given, observed in (
             (settings.start, known.min(initial=np.inf)),
             (settings.end, known.max(initial=-np.inf)),
         )
@@ -405,5 +405,5 @@ def _other(
         if given is not None:
             raise InputError(f"method {method.name} has no use for {name}")
     rng = cast.source.sampling
-    found = method.run(cast.trips, grid, epsilon, settings.tick, rng, **vars(settings.options))
-    return iter([found]), [f"{method.public[0].upper()}{method.public[1:]}."]
+    made = method.run(cast.trips, grid, epsilon, settings.tick, rng, **vars(settings.options))
+    return iter([made]), [f"{method.public[0].upper()}{method.public[1:]}."]

@@ -55,10 +55,10 @@ def seconds_at(moment: str | float, timezone: str | None = None) -> float:
     from ldptrace.core.times import read_times
     from ldptrace.core.values import text_of
 
-    found = read_times(pa.chunked_array([pa.array([text_of(moment)], pa.string())]), timezone).seconds
-    if found is None or not math.isfinite(found[0]):
+    seconds = read_times(pa.chunked_array([pa.array([text_of(moment)], pa.string())]), timezone).seconds
+    if seconds is None or not math.isfinite(seconds[0]):
         raise InputError(f"a time is written as 2026-03-01T06:00 or 06:00, got {moment!r}")
-    return float(found[0])
+    return float(seconds[0])
 
 
 def _remember(value: Any) -> Any:
@@ -175,7 +175,7 @@ def other_method(name: str) -> StreamMethod:
     given = find(STREAMS, name)
     if given is None:
         raise InputError(f"a stream has the methods {', '.join(sorted(method_names()))}, got {name!r}")
-    found = load(given)
-    if not isinstance(found, StreamMethod):
-        raise InputError(f"{name} is not a method for streams but a {type(found).__name__}")
-    return found
+    method = load(given)
+    if not isinstance(method, StreamMethod):
+        raise InputError(f"{name} is not a method for streams but a {type(method).__name__}")
+    return method

@@ -35,10 +35,10 @@ class Travellers:
 
     def positions(self, time: float) -> tuple[Ints, Floats, Floats]:
         """Return which travellers are under way at a time, and their positions."""
-        found = [_at(first, trips, time, self.tick) for first, trips in self._on_the_way]
-        if not found:
+        groups = [_at(first, trips, time, self.tick) for first, trips in self._on_the_way]
+        if not groups:
             return np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
-        ids, x, y = (np.concatenate(column) for column in zip(*found, strict=True))
+        ids, x, y = (np.concatenate(column) for column in zip(*groups, strict=True))
         return ids, x, y
 
     def lines(self, start: float, ticks: range) -> Iterator[str]:
@@ -115,10 +115,10 @@ class Hidden:
         trips, error = self.devices * with_trip.value, self.devices * with_trip.std_error
         self._seen = [*self._seen, (reach, trips, error)][-RECENT:]
         if reach > self.every or len(self._seen) < 3:
-            found = trips / min(reach, self.every)
+            rate = trips / min(reach, self.every)
         else:
-            found = self._slope(trips / reach)
-        self.per_second = float(np.clip(found, 0.0, 4 * self.devices / self.every))
+            rate = self._slope(trips / reach)
+        self.per_second = float(np.clip(rate, 0.0, 4 * self.devices / self.every))
 
     def _slope(self, usual: float) -> float:
         """Return the slope of the line through the last steps, with the mean since the start as prior knowledge

@@ -52,8 +52,8 @@ class SystemSource:
         mask = np.uint64((1 << (span - 1).bit_length()) - 1)
         drawn = np.empty(0, dtype=np.uint64)
         while len(drawn) < size:
-            found = np.frombuffer(os.urandom(8 * (size - len(drawn))), dtype=np.uint64) & mask
-            drawn = np.concatenate([drawn, found[found < span]])
+            bits = np.frombuffer(os.urandom(8 * (size - len(drawn))), dtype=np.uint64) & mask
+            drawn = np.concatenate([drawn, bits[bits < span]])
         return low + drawn.astype(np.int64)
 
 
@@ -127,12 +127,12 @@ def _happens(numerator: Ints, denominator: int, source: Integers) -> NDArray[np.
 
 def _geometric(count: int, source: Integers) -> Ints:
     """Return how often in a row an event of probability 1/e happens."""
-    found = np.zeros(count, dtype=np.int64)
+    often = np.zeros(count, dtype=np.int64)
     going = np.arange(count)
     while len(going):
         going = going[_happens(np.ones(len(going), dtype=np.int64), 1, source)]
-        found[going] += 1
-    return found
+        often[going] += 1
+    return often
 
 
 def on_simplex(counts: Floats) -> Floats:

@@ -64,10 +64,10 @@ def learn(real: Trajectories, grid: Grid, curator: TrustedCurator) -> list[Tree]
     level = grid_of(real, grids)
     shares = on_simplex(curator.histogram(level, np.arange(len(real)), LEVELS, GRIDS))
     first = ragged.offsets_of(np.array([each.cells for each in grids]))
-    found = [_counted(real, level == number, grids[number], first[number]) for number in range(LEVELS)]
+    counted = [_counted(real, level == number, grids[number], first[number]) for number in range(LEVELS)]
     total, kinds = int(first[-1]), []
     for kind, (domain, share) in enumerate(((1, STARTS), (NEXT, MOVES), (NEXT * NEXT, PAIRS))):
-        items, owners = (np.concatenate([part[kind][side] for part in found]) for side in (0, 1))
+        items, owners = (np.concatenate([part[kind][side] for part in counted]) for side in (0, 1))
         kinds.append(curator.histogram(items, owners, total * domain, share))
     noise = np.sqrt(2.0 * NEXT) * curator.sensitivity / float(curator.epsilon * PAIRS)
     trees = []

@@ -115,9 +115,9 @@ def compare(
         questions = _questions([real, *(data or ())], reading, users, Path(private), settings)
         make_folder(out)
         with counted("runs") as show:
-            found = run(questions, who, wanted, seeds, out, jobs=jobs or os.cpu_count() or 1, listener=show)
-    _show(found, out)
-    if found.failures:
+            made = run(questions, who, wanted, seeds, out, jobs=jobs or os.cpu_count() or 1, listener=show)
+    _show(made, out)
+    if made.failures:
         raise typer.Exit(1)
 
 
@@ -162,12 +162,12 @@ def parse_epsilons(text: str) -> tuple[float, ...]:
     (0.5, 1.0, 2.0)
     """
     try:
-        found = tuple(float(part) for part in text.split(","))
+        epsilons = tuple(float(part) for part in text.split(","))
     except ValueError:
-        found = ()
-    if not found or not all(math.isfinite(value) and value > 0 for value in found):
+        epsilons = ()
+    if not epsilons or not all(math.isfinite(value) and value > 0 for value in epsilons):
         raise InputError(f"--epsilons takes positive numbers joined by commas, as in 0.5,1,2, got {text!r}")
-    return found
+    return epsilons
 
 
 def _show(found: Comparison, out: Path) -> None:

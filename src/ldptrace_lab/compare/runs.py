@@ -78,7 +78,6 @@ class Contestant:
 
     @property
     def method(self) -> str:
-        """The name of its method."""
         return self.name.removesuffix(SHUFFLED).removesuffix(WITH_MAP)
 
     def through_shuffler(self, delta: str) -> Contestant:
@@ -103,8 +102,8 @@ def contestant(name: str, *, has_map: bool) -> Contestant:
     if plain in streams and plain not in names():
         if with_map:
             raise InputError(f"method {plain} has no use for a map")
-        found: StreamMethod = plugins.load(streams[plain])
-        return Contestant(name, "stream", found.summary, found.public)
+        peer: StreamMethod = plugins.load(streams[plain])
+        return Contestant(name, "stream", peer.summary, peer.public)
     if plain not in names():
         raise InputError(
             f"there is no method {plain!r}; the methods are {', '.join([*names(), *STANDING, *streams])}, "
@@ -125,14 +124,14 @@ def contestants(text: str, *, has_map: bool, delta: str | None = None) -> tuple[
     if not wanted:
         raise InputError("name at least one method, as in --methods single-report,adatrace")
     beside = ["fresh-sample", *(("map-alone", "plain-routing") if has_map else ())]
-    found = [contestant(name, has_map=has_map) for name in dict.fromkeys([*wanted, *beside])]
+    chosen = [contestant(name, has_map=has_map) for name in dict.fromkeys([*wanted, *beside])]
     if delta is None:
-        return tuple(found)
-    can = [one for one in found if one.kind == "method" and issubclass(method(one.method).options, Asked)]
+        return tuple(chosen)
+    can = [one for one in chosen if one.kind == "method" and issubclass(method(one.method).options, Asked)]
     if not can:
         raise InputError("none of the methods sends reports that can be shuffled: add single-report")
     return tuple(
-        each for one in found for each in ((one, one.through_shuffler(delta)) if one in can else (one,))
+        each for one in chosen for each in ((one, one.through_shuffler(delta)) if one in can else (one,))
     )
 
 
@@ -380,13 +379,13 @@ def compare(
         for seed in range(1, seeds + 1)
     ]
     wanted = [(question, key) for question in questions for key in keys]
-    found: Found = {}
+    results: Found = {}
     failures = []
     for done, (question, key, outcome) in enumerate(_outcomes(wanted, folder / "runs", jobs), start=1):
         if isinstance(outcome, LdptraceError):
             failures.append(f"{key.contestant.name} on {question.title}: {outcome}")
         else:
-            found[question, key] = outcome
+            results[question, key] = outcome
         if listener is not None:
             listener(f"{question.title}: {key.contestant.name}", done, len(wanted))
     rows = [
@@ -394,10 +393,10 @@ def compare(
         for question in questions
         for who in contestants
         for epsilon in ((None,) if who.kind == "reference" else epsilons)
-        for row in _rows(question, who, epsilon, found)
+        for row in _rows(question, who, epsilon, results)
     ]
     spent: dict[str, list[float]] = {}
-    for (_, key), values in found.items():
+    for (_, key), values in results.items():
         spent.setdefault(key.contestant.name, []).append(values.get(SECONDS, math.nan))
     seconds = {name: float(np.mean(each)) for name, each in spent.items()}
     return Comparison(

@@ -152,7 +152,6 @@ def trusted(found: Comparison) -> list[str]:
 
 
 def markdown(found: Comparison) -> str:
-    """Return all tables as Markdown."""
     parts = []
     for table in tables(found):
         head = [f"{name} {arrow}" for name, arrow in zip(table.columns, table.arrows, strict=True)]
@@ -214,7 +213,6 @@ def csv_text(found: Comparison) -> str:
 
 
 def terminal(table: Table) -> RichTable:
-    """Return a table for the terminal."""
     shown = RichTable(title=table.title, box=None, pad_edge=False, title_justify="left")
     shown.add_column("method")
     shown.add_column("epsilon", justify="right")
@@ -241,7 +239,6 @@ def write(found: Comparison, folder: Path) -> list[Path]:
 
 
 def page(found: Comparison) -> str:
-    """Return the page as HTML."""
     return template("page.html", "ldptrace_lab.compare").render(
         style=Markup(asset("page.css", "ldptrace_lab.reproduce")),
         found=found,

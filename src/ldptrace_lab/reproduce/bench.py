@@ -123,8 +123,8 @@ class Bench:
         values = {}
         for fraction in FRACTIONS:
             queries = SquareQueries.draw(rng, summary.grid, fraction=fraction, scale=summary.scale)
-            truth, found = (queries.scattered(item.visits, item.grid, rng) for item in (summary, other))
-            values[f"{fraction:.4f}"] = average_relative_error(truth, found, int(summary.visits.sum()))
+            truth, counts = (queries.scattered(item.visits, item.grid, rng) for item in (summary, other))
+            values[f"{fraction:.4f}"] = average_relative_error(truth, counts, int(summary.visits.sum()))
         return values
 
     def _attacks(self, cell: Cell, data: DataSet, real: Trajectories) -> dict[str, float]:
@@ -134,15 +134,15 @@ class Bench:
             ("attacks", cell.data, cell.users, cell.grid),
             lambda: {"reidentification": Reidentification.of(real, grid), "outlier": Outlier.of(real, grid)},
         )
-        found: dict[str, Resilience]
+        outcomes: dict[str, Resilience]
         if cell.method == FLOOR:
-            found = {name: attack.against_real() for name, attack in attacks.items()}
+            outcomes = {name: attack.against_real() for name, attack in attacks.items()}
         else:
             published = self._synthetic(cell, data, real)
-            found = {name: attack.against(published) for name, attack in attacks.items()}
+            outcomes = {name: attack.against(published) for name, attack in attacks.items()}
         return {
             f"{name}@{kappa}": ratio
-            for name, resilience in found.items()
+            for name, resilience in outcomes.items()
             for kappa, ratio in zip(KAPPAS, resilience["resilience"], strict=True)
         }
 

@@ -89,8 +89,8 @@ def reproduce(name: str, setup: Setup, folder: Path, listener: Listener | None =
     own = replace(setup, sets=experiment.sets(setup))
     points = experiment.points(own)
     cells = [cell for point in points for cell in point.cells(own.repeats, own.seed)]
-    found, refused = _measured(Kept(folder / "cells"), cells, own, listener)
-    rows = [row for point in points for row in _rows(point, own, found)] + experiment.published(own)
+    values, refused = _measured(Kept(folder / "cells"), cells, own, listener)
+    rows = [row for point in points for row in _rows(point, own, values)] + experiment.published(own)
     marks = {data.title: experiment.mark(data) for data in own.sets} if experiment.mark else {}
     shown = {row.method for row in rows}
     said = [sentence_about(other) for other in own.others if other in shown]
@@ -134,24 +134,24 @@ def _measured(
     package refuses is omitted, and sentences say so."""
     bench = Bench({data.key: data for data in setup.sets})
     wanted = {cell.key: cell for cell in cells}
-    found = {key: values for key in wanted if (values := kept.find(key)) is not None}
+    known = {key: values for key in wanted if (values := kept.find(key)) is not None}
     titles = {data.key: data.title for data in setup.sets}
     refused: dict[str, None] = {}
-    begun = len(found)
-    for number, (key, cell) in enumerate((key, cell) for key, cell in wanted.items() if key not in found):
+    begun = len(known)
+    for number, (key, cell) in enumerate((key, cell) for key, cell in wanted.items() if key not in known):
         if listener is not None:
             listener(f"{titles[cell.data]}: {cell.method}", begun + number, len(wanted))
         try:
-            found[key] = bench.measure(cell)
+            known[key] = bench.measure(cell)
         except LdptraceError as error:
             if cell.method not in setup.others:
                 raise
             refused[f"{cell.method} is missing on {titles[cell.data]}: {error}"] = None
         else:
-            kept.keep(key, asdict(cell), found[key])
+            kept.keep(key, asdict(cell), known[key])
     if listener is not None:
         listener("done", len(wanted), len(wanted))
-    return found, list(refused)
+    return known, list(refused)
 
 
 def _rows(point: Point, setup: Setup, measured: Values) -> list[Row]:
@@ -159,12 +159,12 @@ def _rows(point: Point, setup: Setup, measured: Values) -> list[Row]:
     keys = [cell.key for cell in point.cells(setup.repeats, setup.seed)]
     if any(key not in measured for key in keys):
         return []
-    found = [measured[key] for key in keys]
+    repeats = [measured[key] for key in keys]
     sums: dict[tuple[str, float], list[float]] = {}
     for key, place in point.takes.items():
-        if key in found[0]:
-            per = [1.0 if point.per is None else point.per / values["trajectories"] for values in found]
-            shares = [values[key] * each for values, each in zip(found, per, strict=True)]
+        if key in repeats[0]:
+            per = [1.0 if point.per is None else point.per / values["trajectories"] for values in repeats]
+            shares = [values[key] * each for values, each in zip(repeats, per, strict=True)]
             before = sums.get(place, [0.0] * len(shares))
             sums[place] = [a + b for a, b in zip(before, shares, strict=True)]
     return [

@@ -110,16 +110,15 @@ class SideBySide:
 
 
 def side_by_side(experiment: Experiment, rows: Sequence[Row]) -> SideBySide:
-    """Return the table of an experiment."""
     series = list(dict.fromkeys((row.source, row.method) for row in rows))
     places = list(dict.fromkeys((row.data, row.x, row.metric) for row in rows))
     order = {name: number for number, name in enumerate(experiment.metrics)}
     sets = list(dict.fromkeys(row.data for row in rows))
     places.sort(key=lambda place: (sets.index(place[0]), order.get(place[2], len(order)), place[1]))
-    found = {(row.source, row.method, row.data, row.x, row.metric): row for row in rows}
+    by_place = {(row.source, row.method, row.data, row.x, row.metric): row for row in rows}
     lines = []
     for data, x, metric in places:
-        own = [found.get((*pair, data, x, metric)) for pair in series]
+        own = [by_place.get((*pair, data, x, metric)) for pair in series]
         best = _best(own, metric)
         entries = tuple(Entry(_text(row), row is not None and row is best) for row in own)
         lines.append(Line(data, f"{x:,.0f}" if x >= 1000 else f"{x:.4g}", title_of(metric), entries))
@@ -271,13 +270,13 @@ def _attacks(rows: Sequence[Row]) -> list[str]:
     """Return what each attack shows: the range of the shares of safe trips over all kappas and data sets."""
     said = []
     for attack, name in (("reidentification", "re-identification"), ("outlier", "outlier")):
-        found: dict[str, list[float]] = {}
+        by_method: dict[str, list[float]] = {}
         for row in rows:
             if row.source == MEASURED and row.metric == attack:
-                found.setdefault(TITLES.get(row.method, row.method), []).append(row.mean)
-        if not found:
+                by_method.setdefault(TITLES.get(row.method, row.method), []).append(row.mean)
+        if not by_method:
             continue
-        shares = {method: _span(values) for method, values in found.items()}
+        shares = {method: _span(values) for method, values in by_method.items()}
         if len(set(shares.values())) == 1:
             said.append(
                 f"The {name} attack shows no difference: all methods, the real data and random walks have the same "

@@ -146,8 +146,8 @@ def retrasyn(streams: CellStreams, settings: Settings, rng: np.random.Generator)
             1 / settings.window if tick < WARM_UP else _portion(releases, renewed, domain, settings.window)
         )
         count = int(share * len(people.free(owners, tick)))
-        found, asked = people.report(items, owners, tick, count)
-        counts, new = _mended(found, people.variance(asked) if asked else math.inf, releases)
+        reported, asked = people.report(items, owners, tick, count)
+        counts, new = _mended(reported, people.variance(asked) if asked else math.inf, releases)
         if not releases and not asked:
             counts = states.possible / states.possible.sum()
         ways, enter, leave = states.split(counts)
@@ -231,16 +231,6 @@ class Absorption:
             self._last, self._rest = tick, max(self._saved - 1, 0)
 
 
-def lpd(streams: CellStreams, settings: Settings, rng: np.random.Generator) -> CellStreams:
-    """Return a synthetic stream over the same ticks, by population distribution."""
-    return _released(streams, settings, rng, Distribution)
-
-
-def lpa(streams: CellStreams, settings: Settings, rng: np.random.Generator) -> CellStreams:
-    """Return a synthetic stream over the same ticks, by population absorption."""
-    return _released(streams, settings, rng, Absorption)
-
-
 def _released(
     streams: CellStreams,
     settings: Settings,
@@ -266,13 +256,17 @@ def _released(
             continue
         offered, asked = releases.offer(len(items), tick), 0
         if tick == FIRST_RELEASE or _changed(people, events, tick, current, offered):
-            found, asked = people.report(items, owners, tick, offered)
-            current = found / found.sum() if found.sum() > 0 else current
+            reported, asked = people.report(items, owners, tick, offered)
+            current = reported / reported.sum() if reported.sum() > 0 else current
         releases.done(asked, tick)
         ways, _, leave = states.split(current)
         crowd.move(ways, 0.0 * leave, None, tick)
         crowd.keep(tick)
     return crowd.streams(streams.grid, streams.clock)
+
+
+# By population distribution, and by population absorption.
+lpd, lpa = partial(_released, rule=Distribution), partial(_released, rule=Absorption)
 
 
 def _changed(people: Population, events: Events, tick: int, release: Floats, offered: int) -> bool:

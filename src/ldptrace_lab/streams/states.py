@@ -50,7 +50,6 @@ class CellStreams:
 
     @cached_property
     def ticks(self) -> Ints:
-        """The tick of every cell."""
         return np.repeat(self.begins - self.offsets[:-1], self.sizes) + np.arange(len(self.cells))
 
     @staticmethod
@@ -138,8 +137,8 @@ def oue_frequencies(items: Ints, states: States, epsilon: float, rng: np.random.
     kept, noise = 0.5, 1.0 / (np.exp(epsilon) + 1.0)
     true = np.bincount(items, minlength=states.size)
     bits = rng.binomial(true, kept) + rng.binomial(people - true, noise)
-    found = (bits - people * noise) / (kept - noise) / people
-    return np.where(states.possible, np.maximum(found, 0.0), 0.0)
+    estimates = (bits - people * noise) / (kept - noise) / people
+    return np.where(states.possible, np.maximum(estimates, 0.0), 0.0)
 
 
 # Ways out of a cell: the eight neighbours and staying, in the order (di, dj) = (-1, -1), (-1, 0) ... (1, 1).

@@ -68,42 +68,42 @@ def sentences(profile: Profile) -> list[str]:
     """Return the profile in a few sentences."""
     stated, total = dict(profile.sample.promise or {}), profile.total
     each = ", one for each person who travelled" if profile.sample.of_people else ""
-    found = [f"This page describes about {float(f'{total:.3g}'):,.0f} trips{each}."]
+    lines = [f"This page describes about {float(f'{total:.3g}'):,.0f} trips{each}."]
     if stated.get("users") and with_trip(stated) < 1:
         share, error = 100 * with_trip(stated), 196 * float(stated["without_trip"]["std_error"])
-        found.append(
+        lines.append(
             f"Of {stated['users']:,} devices that answered, about {share:.0f} in 100 had made a trip "
             f"(the range is {max(share - error, 0):.0f} to {min(share + error, 100):.0f})."
         )
     if profile.each is not None:
         low, high = profile.each.interval
-        found.append(
+        lines.append(
             f"People made {profile.each.value:.1f} trips each on average (the range is {low:.1f} to {high:.1f})."
         )
     if profile.hours is not None:
         values = profile.hours.numbers.values
         busiest = int(values.argmax())
-        found.append(
+        lines.append(
             f"The busiest hour is from {busiest} to {busiest + 1} o'clock: {100 * values[busiest] / total:.0f} of "
             "100 trips begin then."
         )
     low, middle, high = profile.quartiles["length"]
-    found.append(
+    lines.append(
         f"Half of the trips are longer than {_round(middle)} {profile.unit}. The middle half is "
         f"{_round(low)} to {_round(high)} {profile.unit} long."
     )
     if "minutes" in profile.quartiles:
-        found.append(f"Half of the trips take more than {_round(profile.quartiles['minutes'][1])} minutes.")
+        lines.append(f"Half of the trips take more than {_round(profile.quartiles['minutes'][1])} minutes.")
     if "speed" in profile.quartiles and profile.unit == "km":
-        found.append(f"The usual speed is {profile.quartiles['speed'][1]:.0f} km/h from door to door.")
+        lines.append(f"The usual speed is {profile.quartiles['speed'][1]:.0f} km/h from door to door.")
     names = zone_names(profile)
     for pair in profile.pairs()[:1]:
         zone = {Squares: "field ", H3: "hexagon "}.get(type(profile.zones), "")
         start, end = (f"{zone}{names[pair[name]]}" for name in ("from", "to"))
         where = f"stays within {start}" if start == end else f"goes from {start} to {end}"
         below = " of the map below" if zone else ""
-        found.append(f"The most common trip {where}{below}: {100 * pair['trips'] / total:.1f} of 100 trips.")
-    return found
+        lines.append(f"The most common trip {where}{below}: {100 * pair['trips'] / total:.1f} of 100 trips.")
+    return lines
 
 
 def privacy(profile: Profile) -> list[str]:

@@ -80,7 +80,6 @@ class Promise:
 
     @staticmethod
     def of_plan(plan: Plan) -> Promise:
-        """Return the promise of a plan."""
         return Promise.of_provenance(promised(plan), what="the plan")
 
     @staticmethod

@@ -72,8 +72,8 @@ class NgramFull(Drawing):
             # A trajectory without visits counts as one visit in region 0.
             true = np.append(true, np.int32(0))[positions]
         drawn = self.draw(true, offsets, epsilon, rng)
-        found = self.reconstruct(drawn, offsets, rng)
-        poi, step = complete(self.regions, found, offsets, self.by_popularity, rng)
+        perturbed = self.reconstruct(drawn, offsets, rng)
+        poi, step = complete(self.regions, perturbed, offsets, self.by_popularity, rng)
         return Visits(poi, step.astype(np.float64) * (60 * self.regions.knowledge.step), offsets)
 
     def true_regions(self, visits: Visits) -> tuple[Ints32, Sizes]:
@@ -120,15 +120,15 @@ class NgramFull(Drawing):
         space = (self.regions.boxes, self.regions.centres)
         distances, follows = self.distances, self.regions.follows
         sources = rng.spawn(len(chunks(len(offsets) - 1, CHUNK)))
-        found = np.empty(len(drawn), dtype=np.int32)
+        nearest = np.empty(len(drawn), dtype=np.int32)
 
         def work(number: int, start: int, stop: int) -> None:
             reconstruct_regions(
-                drawn, offsets[start : stop + 1], distances, follows, *space, sources[number], found
+                drawn, offsets[start : stop + 1], distances, follows, *space, sources[number], nearest
             )
 
         map_chunks(work, len(offsets) - 1, CHUNK)
-        return found
+        return nearest
 
 
 @kernel
