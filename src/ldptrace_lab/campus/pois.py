@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from pyarrow import csv
 
 from ldptrace.core import ragged
-from ldptrace.core.arrays import Flags, Floats, Ints, Ints32
+from ldptrace.core.arrays import Flags, Floats, Ints, Ints32, make_columns
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 
@@ -45,9 +45,8 @@ class Pois:
     crs: str | None = None
 
     def __post_init__(self) -> None:
-        for name in ("x", "y", "opens", "closes", "popularity"):
-            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=np.float64))
-        object.__setattr__(self, "category", np.ascontiguousarray(self.category, dtype=np.int32))
+        make_columns(self, np.float64, "x", "y", "opens", "closes", "popularity")
+        make_columns(self, np.int32, "category")
         for name in ("y", "category", "opens", "closes", "names", "popularity"):
             if len(getattr(self, name)) != len(self.x):
                 raise InputError(

@@ -133,7 +133,7 @@ class NgramFull(Drawing):
 
 @kernel
 def draw_regions(rows, firsts, single, weight, ahead, follows, rng, drawn):  # type: ignore[no-untyped-def]
-    """Draws of the trajectories that begin at `firsts`: both ends alone, then all pairs of neighbours.
+    """Draw for the trajectories that begin at `firsts`: both ends alone, then all pairs of neighbours.
 
     `rows[k]` are the rows of the tables for the visits of trajectory k. Column 1 of a visit is drawn with the
     visit before it, column 0 with the one after it.
