@@ -93,6 +93,14 @@ def test_convert_projects(source: Path) -> None:
     assert read(source.parent / "out.parquet").crs == "EPSG:3857"
 
 
+def test_convert_says_that_a_format_holds_no_time_zone(source: Path) -> None:
+    _, err = run("convert", source, source.parent / "out.csv", "--timezone", "Asia/Tokyo")
+    assert "read" in err
+    assert "out.csv with --timezone Asia/Tokyo" in err
+    _, err = run("convert", source, source.parent / "out.parquet", "--timezone", "Asia/Tokyo")
+    assert "--timezone" not in err
+
+
 def test_nothing_is_written_when_the_output_is_not_known(source: Path) -> None:
     with pytest.raises(InputError, match="what can be written is"):
         run("convert", source, source.parent / "out.docx")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from evaluation_data import drifting_walks
+from evaluation_data import drifting_walks, timed
 from ldptrace.errors import InputError
 from ldptrace.evaluation.evaluator import evaluate
 from ldptrace.evaluation.sets import open_sides, set_names
@@ -47,3 +47,17 @@ def test_bounds_that_are_no_degrees_are_refused_where_one_set_has_degrees() -> N
     degrees = replace(drifting_walks(20, 2), crs="EPSG:4326")
     with pytest.raises(InputError, match=r"bounds 0,0,20000,20000 are no degrees"):
         open_sides(drifting_walks(30, 1), [degrees], ["ours"], 4, (0, 0, 20_000, 20_000))
+
+
+def test_hours_of_two_time_zones_are_noted_also_where_one_states_none() -> None:
+    one, two = timed(drifting_walks(20, 1), 1), timed(drifting_walks(20, 2), 2)
+    shown = replace(two, timezone="Asia/Shanghai")
+    for real, other, said in (
+        (one, shown, "are those of Asia/Shanghai, and the hours of the real set those of no stated time zone"),
+        (shown, one, "are those of no stated time zone, and the hours of the real set those of Asia/Shanghai"),
+    ):
+        notes = open_sides(real, [other], ["ours"], 4, SQUARE)[0][1].notes
+        assert any(note.endswith(said) for note in notes), notes
+    for real, other in ((one, two), (shown, shown), (shown, drifting_walks(20, 1))):
+        notes = open_sides(real, [other], ["ours"], 4, SQUARE)[0][1].notes
+        assert not any("hours" in note for note in notes)

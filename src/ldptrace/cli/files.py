@@ -94,9 +94,11 @@ def convert(
                 said = count(len(trajectories), "trajectory")
     if str(output) != "-":
         note(f"wrote {said} to {output}")
+    zone, promise = trajectories.timezone, trajectories.provenance
     if to in SIMULATORS:
-        dates, promise = trajectories.has_dates, trajectories.provenance
-        note(zone_words(trajectories.timezone, dates=dates, promise=promise))
+        note(zone_words(zone, dates=trajectories.has_dates, promise=promise))
+    elif zone is not None and promise is None and for_writing(output, to).name != "parquet":
+        note(f"Only Parquet holds the time zone: read {output} with --timezone {zone}.")
 
 
 def describe(account: Account, summary: Summary) -> str:

@@ -50,17 +50,16 @@ def open_sides(
     area, origin = choose_area(first, grid, bounds)
     check_degrees(area.bounds, crs, "the bounds")
     zones = [timezone or crowd.timezone for crowd in crowds]
-    sides = []
+    sides: list[Side] = []
     for crowd, title, before, zone in zip(crowds, titles, aligned, zones, strict=True):
         known = first if crowd is crowds[0] else None
         census = known or crowd.add_up(partial(Census.of, area, crs, outside), Census())
         notes = [*before, *census.notes(area, title, crs)]
         if crowd is crowds[0] and crowd.provenance is not None:
             notes.append("the real set states a promise as synthetic trips do; the real trips come first")
-        if None not in (zone, zones[0]) and zone != zones[0]:
-            notes.append(
-                f"{title}: its hours are those of {zone}, and the hours of the real set those of {zones[0]}"
-            )
+        if zone != zones[0] and census.has_times and sides[0].census.has_times:
+            one, other = (name or "no stated time zone" for name in (zone, zones[0]))
+            notes.append(f"{title}: its hours are those of {one}, and the hours of the real set those of {other}")
         sides.append(Side(title, crowd, area, outside, crs, zone, census, notes))
     return sides, origin
 

@@ -35,9 +35,23 @@ def test_bars_have_whiskers_where_there_are_ranges() -> None:
     assert [part.text for part in plain if part.get("text-anchor") == "middle"] == ["1", "2", "> 2"]
 
 
-@pytest.mark.parametrize("top", [0.003, 0.9, 1.0, 7.0, 11.0, 33.0, 100.0])
-def test_axes_have_a_few_round_numbers(top: float) -> None:
-    assert 2 <= len(_ticks(top)) <= 6
+@pytest.mark.parametrize("most", [0.003, 0.9, 1.0, 7.0, 11.0, 33.0, 100.0])
+def test_axes_have_a_few_round_numbers_up_to_the_largest_value(most: float) -> None:
+    ticks = _ticks(most)
+    assert 2 <= len(ticks) <= 6
+    assert ticks[-2] < most <= ticks[-1] * (1 + 1e-9)
+
+
+def test_maps_of_known_units_have_a_scale() -> None:
+    same = {name: name for name in ("A1", "A2", "B1", "B2")}
+    for bounds, length in (((0, 0, 20_000, 20_000), "5 km"), ((13.0, 52.0, 13.4, 52.2), "5 km")):
+        picture = str(zone_map(Squares(bounds, 2), same, {}, "squares", scale=True))
+        assert 'class="ruler"' in picture
+        assert f">{length}</text>" in picture
+    assert "ruler" not in str(zone_map(Squares((0, 0, 1, 1), 2), same, {}, "squares"))
+    roads = lattice_roads(4)
+    flows = Flows.count(Sample(Trajectories.from_lists([[(0.0, 0.0), (200.0, 0.0)]])), roads)
+    assert ">100 m</text>" in str(street_map(flows, [], "streets", scale=True))
 
 
 def test_zones_are_darker_where_more_trips_begin() -> None:

@@ -82,7 +82,7 @@ def test_weaker_promises_are_on_the_page() -> None:
     assert "at most 2.7 times higher or lower" in told[1]
     assert "If all trips of one person had been" in told[1]
     assert privacy(profile(leaks="bounds"))[-1].endswith("bounds.")
-    assert privacy(profile(experiment="seeded"))[-1].endswith("seeded.")
+    assert privacy(profile(experiment="it was seeded"))[-1] == "It was seeded."
     assert "If one trip had been" in privacy(profile(unit="trip"))[1]
     silent = replace(profile(), sample=Sample(replace(profile().sample.trips, provenance=None)))
     assert "If they are real trips, this result must not be published." in privacy(silent)[0]

@@ -27,7 +27,7 @@ def test_a_plan_promises_epsilon_for_a_user() -> None:
     [
         ({"unit": "trip"}, "The unit is a trip"),
         ({"leaks": "a device stays silent"}, "a device stays silent"),
-        ({"experiment": "the devices were seeded"}, "not a release"),
+        ({"experiment": "the devices were seeded"}, "The devices were seeded."),
     ],
 )
 def test_what_weakens_a_promise_is_a_sentence(stated: dict[str, str], word: str) -> None:

@@ -9,7 +9,9 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from ldptrace.core.arrays import Floats
+from ldptrace.core.crs import METRES_PER_DEGREE
 from ldptrace.core.extras import needed
+from ldptrace.pages import drawings
 from ldptrace.products.flows import Flows
 from ldptrace.products.profile.numbers import Bars
 from ldptrace.products.zones import H3, Polygons, Squares, Zones
@@ -28,7 +30,8 @@ def bars(found: Bars, label: str, *, every: int = 1, share: float) -> Markup:
     """Draw a bar for each class, as a percentage of all trips, with a whisker for its interval."""
     values, scale = found.numbers.values, 100 / max(share, 1.0)
     intervals = found.numbers.intervals
-    top = max(float((scale * intervals.get("high", values)).max()), 1e-9) * 1.05
+    ticks = _ticks(max(float((scale * intervals.get("high", values)).max()), 1e-9))
+    top = ticks[-1]
     step = (WIDTH - LEFT) / len(values)
 
     def height(value: float) -> float:
@@ -37,7 +40,7 @@ def bars(found: Bars, label: str, *, every: int = 1, share: float) -> Markup:
     parts = [
         f'<text class="axis" x="{LEFT - 6}" y="{height(tick / scale) + 4:.1f}" text-anchor="end">{tick:g} %</text>'
         f'<line class="rule" x1="{LEFT}" x2="{WIDTH}" y1="{height(tick / scale):.1f}" y2="{height(tick / scale):.1f}"/>'
-        for tick in _ticks(top)
+        for tick in ticks
     ]
     for place, name in enumerate(found.names):
         x, y = LEFT + step * place, height(float(values[place]))
@@ -66,9 +69,12 @@ def zone_map(
     begin: Mapping[str, float],
     label: str,
     shown: Collection[str] = (),
+    *,
+    scale: bool = False,
 ) -> Markup | None:
     """Draw the zones, darker if more trips begin there, or return None if there are none. `names` says what the page
-    calls each zone. Of many zones, those that are `shown` have their names."""
+    calls each zone. Of many zones, those that are `shown` have their names. The map has a `scale` if its units are known.
+    """
     rings = _rings(zones, list(names))
     if not rings:
         return None
@@ -92,10 +98,12 @@ def zone_map(
                 for line, text in enumerate(lines)
             )
             parts.append(f'<text class="zone-name" y="{cy}" text-anchor="middle">{said}</text>')
-    return _svg(MAP, frame.height, parts, label)
+    return _svg(MAP, frame.height, [*parts, *([frame.ruler()] if scale else [])], label)
 
 
-def street_map(flows: Flows, named: Sequence[tuple[float, float]], label: str) -> Markup:
+def street_map(
+    flows: Flows, named: Sequence[tuple[float, float]], label: str, *, scale: bool = False
+) -> Markup:
     """Draw the streets, wider if more vehicles pass, with some places numbered from 1."""
     vehicles = flows.total.values
     order = np.argsort(vehicles, kind="stable")[-DRAWN:]
@@ -116,7 +124,7 @@ def street_map(flows: Flows, named: Sequence[tuple[float, float]], label: str) -
         parts.append(
             f'<text class="spot-name" x="{cx}" y="{cy}" dy=".35em" text-anchor="middle">{number}</text>'
         )
-    return _svg(MAP, frame.height, parts, label)
+    return _svg(MAP, frame.height, [*parts, *([frame.ruler()] if scale else [])], label)
 
 
 class _Frame:
@@ -134,6 +142,12 @@ class _Frame:
         self._across = MAP / wide
         self._up = self._across / squeeze
         self.height = tall * self._up
+        self._wide = wide * (METRES_PER_DEGREE * squeeze if squeeze < 1 else 1)
+
+    def ruler(self) -> str:
+        """Draw the scale of the map. Its units are metres, or degrees if the map is that small."""
+        larger = MAP / drawings.WIDTH
+        return f'<g transform="scale({larger:.4g})">{drawings.ruler(self._wide, self.height / larger)}</g>'
 
     def points(self, x: Floats, y: Floats) -> str:
         px = (x - self._low[0]) * self._across
@@ -164,15 +178,15 @@ def _rings(zones: Zones, names: Sequence[str]) -> list[tuple[str, tuple[Floats, 
     return rings
 
 
-def _ticks(top: float) -> list[float]:
-    """Return three or four round numbers below the top of an axis.
+def _ticks(most: float) -> list[float]:
+    """Return a few round numbers from 0 to the first that is not below the largest value.
 
     >>> _ticks(11.0)
-    [0.0, 5.0, 10.0]
+    [0.0, 5.0, 10.0, 15.0]
     """
-    size = 10.0 ** np.floor(np.log10(top))
-    step = float(next(size * part for part in (0.2, 0.5, 1.0, 2.0) if top / (size * part) <= 5))
-    return [float(tick) for tick in np.arange(0.0, top, step)]
+    size = 10.0 ** np.floor(np.log10(most))
+    step = float(next(size * part for part in (0.2, 0.5, 1.0, 2.0) if most / (size * part) <= 5))
+    return [step * tick for tick in range(int(np.ceil(most / step - 1e-9)) + 1)]
 
 
 def _short(name: str) -> str:

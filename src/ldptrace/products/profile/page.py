@@ -27,10 +27,13 @@ def profile_page(profile: Profile, title: str = "How people move here") -> str:
         and bars(profile.weekdays, "Trips by day of the week", share=profile.total),
         "lengths": bars(profile.lengths, "Trips by length", share=profile.total),
         "minutes": profile.minutes and bars(profile.minutes, "Trips by duration", share=profile.total),
-        "zones": zone_map(profile.zones, names, begin, "Where trips begin", shown),
+        "zones": zone_map(profile.zones, names, begin, "Where trips begin", shown, scale=profile.unit == "km"),
         "streets": profile.flows
         and street_map(
-            profile.flows, [(street["x"], street["y"]) for street in streets], "Travellers on streets"
+            profile.flows,
+            [(street["x"], street["y"]) for street in streets],
+            "Travellers on streets",
+            scale=profile.unit == "km",
         ),
     }
     return template("profile.html", __package__).render(

@@ -99,7 +99,7 @@ class Promise:
         if stated.get("leaks"):
             weaker.append(f"It is not epsilon-LDP as it stands: {stated['leaks']}.")
         if stated.get("experiment"):
-            weaker.append(f"It is an experiment and not a release: {stated['experiment']}.")
+            weaker.append(f"{stated['experiment'][0].upper()}{stated['experiment'][1:]}.")
         return Promise(
             str(stated["epsilon"]),
             unit,
