@@ -59,6 +59,12 @@ def test_json_has_the_names_that_scripts_rely_on(card: Scorecard, tmp_path: Path
     assert document["evaluation"]["seed"] == 4
 
 
+def test_json_holds_no_real_trip(card: Scorecard) -> None:
+    found = json.loads(card.to_json())
+    assert found["real"]["samples"] == []
+    assert len(found["sets"][0]["portrait"]["samples"]) == 300
+
+
 def test_real_samples_can_be_left_out(card: Scorecard) -> None:
     assert len(card.document()["real"]["samples"]) == 300
     assert len(card.document()["sets"][0]["portrait"]["samples"]) == 300

@@ -221,8 +221,10 @@ class Scorecard:
         }
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the scorecard as JSON, with null for undefined values, and write it to `path` if a path is given."""
-        return _written(json_text(self.document()), path)
+        """Return the scorecard as JSON, with null for undefined values and without the real trips that the page shows,
+        and write it to `path` if a path is given."""
+        document = self.document()
+        return _written(json_text(document | {"real": document["real"] | {"samples": []}}), path)
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with one row for each metric of each set."""
