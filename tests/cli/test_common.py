@@ -70,6 +70,18 @@ def test_one_sentence(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest
     assert said.err.count("\n") == 1
 
 
+def test_a_pipe_without_arrows_gets_question_marks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "trips.csv").write_text("traj_id,x,y\n1,1,1\n1,2,2\n")
+    pipe = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")
+    monkeypatch.setattr("sys.stdout", pipe)
+    monkeypatch.setattr("sys.argv", ["ldptrace", "inspect", str(tmp_path / "trips.csv")])
+    with pytest.raises(SystemExit) as end:
+        main()
+    pipe.flush()
+    assert end.value.code in (None, 0)
+    assert "????" in pipe.buffer.getvalue().decode("cp1252")  # type: ignore[attr-defined]
+
+
 def test_no_command_shows_the_help(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -15,6 +15,7 @@ from ldptrace.core.atomic import (
     is_folder,
     make_folder,
     part_name,
+    together,
 )
 from ldptrace.errors import InputError
 
@@ -190,3 +191,13 @@ def test_a_file_where_a_folder_is_needed_is_refused_before_the_work_begins(tmp_p
     make_folder(tmp_path / "new" / "inner")
     make_folder(tmp_path / "new")
     assert (tmp_path / "new" / "inner").is_dir()
+
+
+def test_a_file_may_have_the_longest_name(tmp_path: Path) -> None:
+    target = tmp_path / ("n" * 251 + ".csv")
+    for text in ("one", "two"):
+        with together(), atomic_path(target) as temporary:
+            temporary.write_text(text)
+            assert temporary.suffix == ".csv"
+    assert target.read_text() == "two"
+    assert list(tmp_path.iterdir()) == [target]

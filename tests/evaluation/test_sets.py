@@ -53,8 +53,16 @@ def test_hours_of_two_time_zones_are_noted_also_where_one_states_none() -> None:
     one, two = timed(drifting_walks(20, 1), 1), timed(drifting_walks(20, 2), 2)
     shown = replace(two, timezone="Asia/Shanghai")
     for real, other, said in (
-        (one, shown, "are those of Asia/Shanghai, and the hours of the real set those of no stated time zone"),
-        (shown, one, "are those of no stated time zone, and the hours of the real set those of Asia/Shanghai"),
+        (
+            one,
+            shown,
+            "are those of Asia/Shanghai, and the hours of the real set those of no stated time zone",
+        ),
+        (
+            shown,
+            one,
+            "are those of no stated time zone, and the hours of the real set those of Asia/Shanghai",
+        ),
     ):
         notes = open_sides(real, [other], ["ours"], 4, SQUARE)[0][1].notes
         assert any(note.endswith(said) for note in notes), notes

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from importlib import import_module
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -127,6 +128,9 @@ def _version(wanted: bool) -> None:
 def main() -> None:
     """Run the command line. Bad input prints one sentence and gives exit status 2."""
     os.environ.setdefault(*WAIT)
+    # Where the encoding of a pipe has no arrows, as on Windows, a question mark stands for each.
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     try:
         with warnings.catch_warnings():
             # For people: no file names and line numbers.

@@ -155,7 +155,7 @@ def _note(path: Path) -> None:
 
 def _beside(path: Path) -> Path:
     """Return a hidden name with the same extension."""
-    return path.with_name(f".{secrets.token_hex(4)}.{path.name}")
+    return path.with_name(f".{secrets.token_hex(4)}.{path.name[-60:]}")
 
 
 @contextmanager

@@ -59,7 +59,9 @@ def open_sides(
             notes.append("the real set states a promise as synthetic trips do; the real trips come first")
         if zone != zones[0] and census.has_times and sides[0].census.has_times:
             one, other = (name or "no stated time zone" for name in (zone, zones[0]))
-            notes.append(f"{title}: its hours are those of {one}, and the hours of the real set those of {other}")
+            notes.append(
+                f"{title}: its hours are those of {one}, and the hours of the real set those of {other}"
+            )
         sides.append(Side(title, crowd, area, outside, crs, zone, census, notes))
     return sides, origin
 

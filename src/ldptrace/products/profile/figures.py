@@ -73,7 +73,7 @@ def zone_map(
     scale: bool = False,
 ) -> Markup | None:
     """Draw the zones, darker if more trips begin there, or return None if there are none. `names` says what the page
-    calls each zone. Of many zones, those that are `shown` have their names. The map has a `scale` if its units are known.
+    calls each zone. Of many zones, those that are `shown` have their names. With `scale`, units are metres or degrees.
     """
     rings = _rings(zones, list(names))
     if not rings:

@@ -27,7 +27,9 @@ def profile_page(profile: Profile, title: str = "How people move here") -> str:
         and bars(profile.weekdays, "Trips by day of the week", share=profile.total),
         "lengths": bars(profile.lengths, "Trips by length", share=profile.total),
         "minutes": profile.minutes and bars(profile.minutes, "Trips by duration", share=profile.total),
-        "zones": zone_map(profile.zones, names, begin, "Where trips begin", shown, scale=profile.unit == "km"),
+        "zones": zone_map(
+            profile.zones, names, begin, "Where trips begin", shown, scale=profile.unit == "km"
+        ),
         "streets": profile.flows
         and street_map(
             profile.flows,
