@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ldptrace.cli.common import Progress, check_outputs, read_as, table_console, write_text
+from ldptrace.curator.facts import PAPER, SINGLE
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from ldptrace.protocol.plan import Plan
 
 # Methods whose devices follow a plan; the second round of the paper's is audited as for L_k = 5.
-METHODS = ("single-report", "paper", "paper-unpadded", "randsyn", "combtran", "noadapt")
+METHODS = (SINGLE, *PAPER)
 QUANTILE = 5
 
 
@@ -77,7 +78,7 @@ def plan_of(name: str, epsilon: float, n: int) -> Plan:
             )
         return read_as(Path(name), Plan.from_json)
     square = Grid((0.0, 0.0, 1.0, 1.0), n)
-    if name == "single-report":
+    if name == SINGLE:
         return Plan.single_report(square, epsilon)
     return Plan.paper(square, epsilon, method=name).paper_second_round(QUANTILE)
 

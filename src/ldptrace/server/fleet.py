@@ -249,29 +249,26 @@ async def run_fleet(
     return outcome
 
 
+@dataclass(eq=False)
 class Fleet:
-    """The common state of the devices: the server, the faults, and how long they wait."""
+    """The common state of the devices: the server, the faults, and how many seconds they wait for it. `tell` is called
+    once if the server is not there at first."""
 
-    def __init__(
-        self,
-        url: str,
-        campaign: str,
-        faults: Faults,
-        seed: int | None,
-        patience: float,
-        tell: Callable[[str], None] | None = None,
-    ) -> None:
-        self.target = Target.of(url)
-        self._path = f"/v1/campaigns/{campaign}"
+    url: str
+    campaign: str
+    faults: Faults
+    seed: int | None
+    patience: float
+    tell: Callable[[str], None] | None = None
+
+    def __post_init__(self) -> None:
+        self.target = Target.of(self.url)
+        self._path = f"/v1/campaigns/{self.campaign}"
         # Where reports go: to the campaign, or to the shuffler of its plan.
         self._reports, self._type = self._path, REPORTS
-        self._faults = faults
-        self._chance = random.Random(seed)
-        self._patience = patience
+        self._chance = random.Random(self.seed)
         # When the server answered last.
         self._answered = 0.0
-        # Is called once if the server is not there at first.
-        self._tell = tell
 
     async def plan(self) -> Plan:
         """Return the campaign's plan, as soon as the server is there."""
@@ -281,12 +278,12 @@ class Fleet:
                 try:
                     answer = await connection.request("GET", f"{self._path}/plan")
                 except ConnectionEnded as error:
-                    if self._tell is not None:
-                        self._tell(
+                    if self.tell is not None:
+                        self.tell(
                             f"no server answers at {self.target.host}:{self.target.port} ({error}); trying again for "
-                            f"{self._patience:g} s (--patience)"
+                            f"{self.patience:g} s (--patience)"
                         )
-                        self._tell = None
+                        self.tell = None
                     await asyncio.sleep(pause)
                     continue
                 self._answered = time.monotonic()
@@ -315,15 +312,15 @@ class Fleet:
         place = f"/windows/{window}" if self._type is SEALED and window is not None else ""
         path, chance = f"{self._reports}{place}/reports", self._chance
         headers = (*self._type, *admission)
-        if chance.random() < self._faults.garbage:
+        if chance.random() < self.faults.garbage:
             outcome.events["garbage"] += 1
             await self._besides(connection, path, _garbage(report, chance), self._type)
-        if chance.random() < self._faults.drops:
+        if chance.random() < self.faults.drops:
             # Half of the time the whole request arrives and only its answer is lost.
             outcome.events["drops"] += 1
             part = 1.0 if chance.random() < 0.5 else chance.random()
             await connection.send_and_leave("POST", path, report, headers, part)
-        again = chance.random() < self._faults.duplicates
+        again = chance.random() < self.faults.duplicates
         for pause in self._pauses():
             try:
                 answer = await connection.request("POST", path, report, headers)
@@ -356,8 +353,8 @@ class Fleet:
         """Yield the seconds to wait before each attempt, until the server has been silent for too long."""
         attempt = 0
         while True:
-            if time.monotonic() - self._answered > self._patience:
-                raise FleetStopped(f"the server did not answer for {self._patience:g} seconds")
+            if time.monotonic() - self._answered > self.patience:
+                raise FleetStopped(f"the server did not answer for {self.patience:g} seconds")
             pause = PAUSES[min(attempt, len(PAUSES) - 1)]
             yield pause * (0.5 + self._chance.random())
             attempt += 1

@@ -119,10 +119,11 @@ def _lines(roads: RoadNetwork, plan: Plan) -> list[list[list[int]]]:
     shown = shown[np.argsort(ranks[roads.road_class[shown]], kind="stable")]
     x, y, offsets = roads.lines(shown)
     across, up = _placed(x, y, roads.crs, plan)
+    inside = (across >= 0) & (across <= STEPS) & (up >= 0) & (up <= STEPS)
     widths: list[list[list[int]]] = [[], [], []]
     points = 0
     for edge, start, end in zip(shown.tolist(), offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
-        line = _line(across[start:end], up[start:end])
+        line = line_of(across[start:end], up[start:end]) if inside[start:end].any() else None
         if line is None:
             continue
         points += len(line) // 2
@@ -137,11 +138,8 @@ def _lines(roads: RoadNetwork, plan: Plan) -> list[list[list[int]]]:
 STREET = 3
 
 
-def _line(across: Ints, up: Ints) -> list[int] | None:
-    """Return a line as its first point and steps, or None if it is outside or not longer than a step."""
-    inside = (across >= 0) & (across <= STEPS) & (up >= 0) & (up <= STEPS)
-    if not inside.any():
-        return None
+def line_of(across: Ints, up: Ints) -> list[int] | None:
+    """Return a line as its first point and steps, or None if it is not longer than a step."""
     steps = np.c_[np.diff(across), np.diff(up)]
     steps = steps[steps.any(axis=1)]
     return [int(across[0]), int(up[0]), *steps.ravel().tolist()] if len(steps) else None
@@ -175,8 +173,11 @@ def _placed(x: Floats, y: Floats, crs: str | None, plan: Plan) -> tuple[Ints, In
 
     if crs is not None and plan.crs is not None:
         x, y = transform(x, y, crs, plan.crs)
+    return in_steps(x, y, plan)
+
+
+def in_steps(x: Floats, y: Floats, plan: Plan) -> tuple[Ints, Ints]:
+    """Return points in whole steps from the lower left corner of the bounds of the plan."""
     x0, y0, x1, y1 = plan.grid.bounds
-    return (
-        np.rint((x - x0) / (x1 - x0) * STEPS).astype(np.int64),
-        np.rint((y - y0) / (y1 - y0) * STEPS).astype(np.int64),
-    )
+    across, up = (x - x0) / (x1 - x0), (y - y0) / (y1 - y0)
+    return np.rint(across * STEPS).astype(np.int64), np.rint(up * STEPS).astype(np.int64)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ldptrace.server.streets import STEPS
+from ldptrace.server.streets import STEPS, in_steps, line_of
 
 if TYPE_CHECKING:
     from ldptrace.core.trajectories import Trajectories
@@ -35,19 +35,14 @@ def written(trips: Trajectories, plan: Plan) -> bytes:
     """Return some trips as JSON: seconds on the screen, the first point, and steps from point to point. The seconds are
     proportional to the duration of the trip, or to its length without times; a median trip takes `MIDDLE`.
     """
-    x0, y0, x1, y1 = plan.grid.bounds
-    across = np.clip(np.rint((trips.x - x0) / (x1 - x0) * STEPS), 0, STEPS).astype(int)
-    up = np.clip(np.rint((trips.y - y0) / (y1 - y0) * STEPS), 0, STEPS).astype(int)
+    across, up = (np.clip(steps, 0, STEPS) for steps in in_steps(trips.x, trips.y, plan))
     lines, durations = [], []
     for start, end in zip(trips.offsets[:-1].tolist(), trips.offsets[1:].tolist(), strict=True):
-        if end - start < 2:
-            continue
         places = np.unique(np.linspace(start, end - 1, min(POINTS, end - start)).round().astype(int))
-        steps = np.c_[np.diff(across[places]), np.diff(up[places])]
-        steps = steps[steps.any(axis=1)]
-        if len(steps):
-            lines.append([int(across[start]), int(up[start]), *steps.ravel().tolist()])
-            length = float(np.hypot(*steps.T).sum())
+        line = line_of(across[places], up[places])
+        if line is not None:
+            lines.append(line)
+            length = float(np.hypot(line[2::2], line[3::2]).sum())
             durations.append(length if trips.t is None else float(trips.t[end - 1] - trips.t[start]))
     middle = max(float(np.median(durations)), 1e-9) if durations else 1.0
     seconds = [round(min(max(MIDDLE * taken / middle, LEAST), MOST), 1) for taken in durations]
