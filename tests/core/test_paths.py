@@ -10,7 +10,6 @@ from ldptrace.core.paths import (
     bend_items,
     districts_of,
     grid_moves,
-    inside,
     link_items,
     move_items,
 )
@@ -48,11 +47,6 @@ def test_tables_are_shared_and_cannot_be_written() -> None:
     assert grid_moves(3) is grid_moves(3)
     with pytest.raises(ValueError, match="read-only"):
         grid_moves(3)[0, 0] = 1
-
-
-def test_the_border_is_inside() -> None:
-    x = np.array([0.0, 1.0, 1.1, -0.1])
-    assert inside(Grid((0, 0, 1, 1), 2), x, np.full(4, 0.5)).tolist() == [True, True, False, False]
 
 
 points = st.lists(st.tuples(st.floats(-2, 12), st.floats(-2, 12)), max_size=12)

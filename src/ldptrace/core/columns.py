@@ -194,10 +194,8 @@ def _ends(by_key: Mapping[str, str]) -> tuple[str | None, ...]:
 
 def _in_degrees(*names: object) -> bool:
     """Whether the names of columns say that they hold longitude or latitude."""
-    known = {key_of(name) for axis in GEOGRAPHIC for name in axis}
-    return all(
-        any(key_of(name).endswith(axis) or key_of(name).startswith(axis) for axis in known) for name in names
-    )
+    axes = tuple(key_of(name) for axis in GEOGRAPHIC for name in axis)
+    return all(key_of(name).startswith(axes) or key_of(name).endswith(axes) for name in names)
 
 
 def _axes(

@@ -188,14 +188,15 @@ def check_geopackage(path: Path, rows: Mapping[str, int]) -> None:
         with closing(sqlite3.connect(path)) as database:
             (sound,) = database.execute("PRAGMA integrity_check").fetchone()
             layers = database.execute("SELECT table_name, column_name FROM gpkg_geometry_columns").fetchall()
+            # The rows of each layer, and of its index.
             held, indexed = (
                 {
-                    name[0]: database.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0]
-                    for name, table in names
+                    name: database.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0]
+                    for name, table in tables
                 }
-                for names in (
-                    [(layer, layer[0]) for layer in layers],
-                    [(layer, "rtree_{}_{}".format(*layer)) for layer in layers],
+                for tables in (
+                    [(name, name) for name, _ in layers],
+                    [(name, f"rtree_{name}_{column}") for name, column in layers],
                 )
             )
         whole = sound == "ok" and held == indexed == dict(rows)

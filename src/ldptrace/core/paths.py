@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ldptrace.core import ragged
-from ldptrace.core.arrays import Flags, Floats, Ints, Ints32, make_columns
+from ldptrace.core.arrays import Ints, Ints32, make_columns
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.trajectories import Trajectories
@@ -70,12 +70,6 @@ def bend_items(n: int) -> Ints32:
 def districts_of(n: int, districts: int) -> Ints32:
     """Return the district of each cell, of `districts` x `districts`."""
     return _fixed(np.array([lattice.district(cell, n, districts) for cell in range(n * n)], dtype=np.int32))
-
-
-def inside(grid: Grid, x: Floats, y: Floats) -> Flags:
-    """Return which points lie in the bounds, including the border."""
-    x0, y0, x1, y1 = grid.bounds
-    return (x >= x0) & (x <= x1) & (y >= y0) & (y <= y1)
 
 
 def _fixed(table: Ints32) -> Ints32:

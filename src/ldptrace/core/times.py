@@ -170,8 +170,6 @@ COMPACT = {8: "%Y%m%d", 14: "%Y%m%d%H%M%S"}
 CLOCK = r"^\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?$"
 SLASHED = r"^\d{1,2}/\d{1,2}/\d{4}( \d{1,2}:\d{2}(:\d{2})?)?$"
 ISO = r"^\d{4}-\d{2}-\d{2}([ T]\d{2}(:\d{2}(:\d{2}(\.\d{1,6})?)?)?)?"
-# A zone after a time of the day.
-ZONE = r"(:\d{2}|[T ]\d{2}(\d{2}){0,2})([.,]\d+)?\s*([zZ]|[+-]\d{2}(:?\d{2}){0,2})$"
 
 
 @dataclass(frozen=True, eq=False)
@@ -341,12 +339,8 @@ class _Reader:
         read = sum(self.parse(pattern) for pattern in patterns)
         first = "month" if month_first else "day"
         if 2 * read < many:
-            other = "without --month-first" if month_first else "month_first (--month-first)"
-            raise NothingUsable(
-                f"most dates such as {sample} are no dates with the {first} first: read them {other}"
-                if month_first
-                else f"most dates such as {sample} are no dates with the day first: say {other}"
-            )
+            cure = "read them without --month-first" if month_first else "say month_first (--month-first)"
+            raise NothingUsable(f"most dates such as {sample} are no dates with the {first} first: {cure}")
         self.notes.append(f"dates such as {sample} read as {first} first")
 
     def numbers(self) -> None:

@@ -263,6 +263,11 @@ def unique_ids(trajectories: Trajectories, files: int) -> tuple[Trajectories, li
     return replace(trajectories, ids=None), ["numbered anew, because ids repeat between the files"]
 
 
+def names_in(rows: Sequence[Mapping[str, Any]]) -> dict[str, None]:
+    """Return the names of what any row says, in the order in which they occur first."""
+    return dict.fromkeys(name for row in rows for name, value in row.items() if value is not None)
+
+
 def described(
     rows: Sequence[Mapping[str, Any]], names: Names, what: str, usual: Sequence[str] = ()
 ) -> tuple[Ints | None, pa.Table | None, str | None]:
@@ -271,7 +276,7 @@ def described(
     The ids are those of the first of the `usual` names that is there, unless another is given. Users have names only if
     one is given. An error says that no row, which is called `what`, has a given name.
     """
-    known = dict.fromkeys(name for row in rows for name, value in row.items() if value is not None)
+    known = names_in(rows)
     for option, name in (("id", names.id), ("user", names.user)):
         if name is not None and name not in known:
             raise InputError(f"no {what} has {name!r} for {option}; there are {', '.join(known) or 'none'}")

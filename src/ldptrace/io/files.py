@@ -159,7 +159,7 @@ def write_sets(sets: Iterable[Trajectories], target: Path, format: str | None = 
     return number
 
 
-def trajectories_of(data: Any, reading: Reading | None = None, *, private: bool = False) -> Trajectories:
+def trajectories_of(data: Any, *, private: bool = False) -> Trajectories:
     """Get trajectories from any input: trajectories, a data frame, an Arrow table, or the name of a file.
 
     Omitted data gives a warning with the same text as the account of a command. For a simulation of devices the data is
@@ -167,7 +167,7 @@ def trajectories_of(data: Any, reading: Reading | None = None, *, private: bool 
     """
     if isinstance(data, Trajectories) and data.points == 0:
         return data
-    found, account = read_with_account(data, reading)
+    found, account = read_with_account(data)
     if private:
         refuse_unnamed_users(found, account.source)
     if isinstance(data, Trajectories):

@@ -35,7 +35,7 @@ from ldptrace.core.values import names_of, pc, text_of, values_of
 from ldptrace.core.words import total
 from ldptrace.errors import FormatError, InputError, NothingUsable
 from ldptrace.io import google
-from ldptrace.io.account import Parsed, described, each, of_table, unzoned
+from ldptrace.io.account import Parsed, described, each, names_in, of_table, unzoned
 from ldptrace.io.jsonl import records_of
 from ldptrace.io.provenance import KEY, from_document, to_text
 from ldptrace.io.text import Write, dates, joined_lists, paste, read_bytes, strings, text_writer
@@ -248,7 +248,7 @@ def _time_of_points(points: list[Json], features: int, given: Names) -> str:
     Each of these points must be a trajectory of its own, so that it is read as in a file without lines.
     """
     about = [_about(point) for point in points]
-    names = dict.fromkeys(name for row in about for name, value in row.items() if value is not None)
+    names = names_in(about)
     here = {option: name if name in names else None for option, name in asdict(given).items()}
     known = find_columns(list(dict.fromkeys(["x", "y", *names])), Names(**here))
     keys = [[row.get(name) for row in about] for name in (known.user, known.id) if name is not None]
@@ -319,7 +319,7 @@ def _points(features: list[Json], document: Json, reading: Reading) -> Parsed:
     except (TypeError, IndexError, KeyError, ValueError):
         raise NothingUsable("a point needs coordinates [x,y]") from None
     about = [_about(feature) for feature in features]
-    names = dict.fromkeys(name for row in about for name, value in row.items() if value is not None)
+    names = names_in(about)
     known = find_columns(list(dict.fromkeys([*columns, *names])), reading.names)
     columns |= {
         name: _column(name, [row.get(name) for row in about], known) for name in names if name not in columns

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.ndimage import gaussian_filter
-from scipy.sparse import csr_array, diags_array, hstack, vstack
+from scipy.sparse import csr_array, diags_array, hstack, issparse, vstack
 
 from ldptrace.core.arrays import Flags, Floats, Ints32
 from ldptrace.models.linear import smooth
@@ -153,15 +154,11 @@ def end_components(
     near = np.sqrt(SMOOTH) * smooth(i, j, REACH * places.n / grid.n)
     own = np.sqrt(ALONE) * (np.ones(places.cells) if scales is None else scales)
     within = hstack([csr_array(near), diags_array(own)])
-    district = np.pad(smooth(i, j, DISTRICT * places.n / grid.n), ((0, MARKS), (0, 0)))
+    district = padded(smooth(i, j, DISTRICT * places.n / grid.n), 0, MARKS)
     return (
         PriorComponent("ends by district", district, FIRST_FINE if fine else FIRST),
-        PriorComponent(
-            "ends by street density", np.append(density, np.zeros(MARKS))[:, None], 0.5, fixed=True
-        ),
-        PriorComponent(
-            WITHIN, csr_array(vstack([within, csr_array((MARKS, within.shape[1]))])), 0.008, freedom=FREEDOM
-        ),
+        PriorComponent("ends by street density", padded(density[:, None], 0, MARKS), 0.5, fixed=True),
+        PriorComponent(WITHIN, padded(within, 0, MARKS), 0.008, freedom=FREEDOM),
         PriorComponent("ends by kind of street", _kinds(places.cells), 1.0, fixed=True),
         *_distances(places.cells),
     )
@@ -177,14 +174,11 @@ def _distances(places: int) -> tuple[PriorComponent, ...]:
     logs = 0.5 * np.log(2) * (np.arange(CLASSES) - CLASSES + 0.5)
     trend = np.stack([logs, np.exp(logs)], axis=1)
     trend = (trend - trend.mean(axis=0)) / trend.std(axis=0)
-    first, second = (
-        csr_array(vstack([csr_array((places + APART, part.shape[1])), csr_array(part)]))
-        for part in (trend, np.eye(CLASSES))
-    )
+    first, second = (padded(csr_array(part), places + APART, 0) for part in (trend, np.eye(CLASSES)))
     return PriorComponent("distance, trend", first, 4.0, fixed=True), PriorComponent("distance", second, 4e-4)
 
 
-def _kinds(places: int) -> csr_array:
+def _kinds(places: int) -> Any:
     """Return the basis of the prior for kinds: a column for each kind, and rows of zeros for all other marks.
 
     The potentials of ends where a large road leaves the map, and of routes between two such ends, may be `GATES` times
@@ -192,7 +186,15 @@ def _kinds(places: int) -> csr_array:
     """
     width = np.ones(APART)
     width[[GATE, THROUGH]] = GATES
-    return csr_array(vstack([csr_array((places, APART)), diags_array(width), csr_array((CLASSES, APART))]))
+    return padded(diags_array(width), places, CLASSES)
+
+
+def padded(basis: Any, above: int, below: int) -> Any:
+    """Return the basis with more rows of zeros; a sparse basis stays sparse."""
+    if issparse(basis):
+        many = basis.shape[1]
+        return csr_array(vstack([csr_array((above, many)), basis, csr_array((below, many))]))
+    return np.pad(basis, ((above, below), (0, 0)))
 
 
 def standing_out(prior: Prior, variances: Mapping[str, float], potentials: Floats, places: int) -> Floats:

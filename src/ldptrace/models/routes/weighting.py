@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, hstack, issparse, vstack
+from scipy.sparse import csr_array, hstack
 
 from ldptrace.core.arrays import Floats, Ints, Ints32
 from ldptrace.core.kernels import kernel
@@ -22,7 +21,7 @@ from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.potentials import Layout
 from ldptrace.models.prior import Prior, PriorComponent
 from ldptrace.models.routes.answers import PathTables, different
-from ldptrace.models.routes.ends import MARKS, Ends, end_components
+from ldptrace.models.routes.ends import MARKS, Ends, end_components, padded
 from ldptrace.models.routes.strides import STRIDES
 from ldptrace.protocol.grid import Grid
 
@@ -245,25 +244,25 @@ def route_prior(
     cells, strides, own = 2 * grid.cells if joined > 1 else 0, len(STRIDES), len(density) + MARKS
     pairs = districts**4
     found = [
-        _modest(replace(component, basis=_padded(component.basis, 0, cells + strides + pairs + own)))
+        _modest(replace(component, basis=padded(component.basis, 0, cells + strides + pairs + own)))
         for component in components(graph, layout)
         if component.name not in OMITTED
     ]
     if cells:
         each, after = csr_array(np.eye(grid.cells)), strides + pairs + own
-        passage, start = (_padded(each, layout.size + at, grid.cells - at + after) for at in (0, grid.cells))
+        passage, start = (padded(each, layout.size + at, grid.cells - at + after) for at in (0, grid.cells))
         found.append(PriorComponent("passage of single cells", passage, PASSAGE, fixed=True))
         found.append(PriorComponent("start in single cells", start, STARTS, FAR))
     before = layout.size + cells
-    stride = _padded(csr_array(np.eye(strides)), before, pairs + own)
+    stride = padded(csr_array(np.eye(strides)), before, pairs + own)
     found.append(PriorComponent("stride", stride, 4.0, fixed=True))
     if districts:
         found += [
-            replace(component, basis=_padded(component.basis, before + strides, own))
+            replace(component, basis=padded(component.basis, before + strides, own))
             for component in pair_components(districts)
         ]
     found += [
-        replace(component, basis=_padded(component.basis, before + strides + pairs, 0))
+        replace(component, basis=padded(component.basis, before + strides + pairs, 0))
         for component in end_components(density, grid, scales, fine=joined > 1)
     ]
     return Prior(found)
@@ -274,14 +273,6 @@ def _modest(component: PriorComponent) -> PriorComponent:
     if component.name in LEARNED:
         return replace(component, variance=FEW, fixed=False)
     return component if component.fixed else replace(component, variance=MODEST, spread=FAR)
-
-
-def _padded(basis: Any, above: int, below: int) -> Any:
-    """Return the basis with more rows of zeros; a sparse basis stays sparse."""
-    if issparse(basis):
-        many = basis.shape[1]
-        return csr_array(vstack([csr_array((above, many)), basis, csr_array((below, many))]))
-    return np.pad(basis, ((above, below), (0, 0)))
 
 
 @kernel

@@ -114,8 +114,7 @@ NAME = ("name", "street_name", "street")
 
 def read(folder: Path) -> Streets:
     """Read the streets of `nodes.csv` and `edges.csv` in a folder, or of its only pair of such tables."""
-    nodes, edges = tables_in(folder)
-    return read_pair(nodes, edges)
+    return read_pair(*tables_in(folder))
 
 
 def tables_in(folder: Path) -> tuple[Path, Path]:
