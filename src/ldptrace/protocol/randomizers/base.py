@@ -29,6 +29,8 @@ class Randomizer(Record, ABC):
     kind: ClassVar[str]
     # What it does, in a few words for people.
     about: ClassVar[str]
+    # Whether it takes sets, or single items only.
+    of_sets: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 1 <= self.domain <= MAX_DOMAIN:
@@ -38,6 +40,8 @@ class Randomizer(Record, ABC):
             raise PlanError(f"a randomizer's capacity must be 1 to {most}, got {self.capacity}")
         if self.ratio <= 1:
             raise PlanError(f"a randomizer's ratio must be above 1, got {self.ratio}")
+        if self.capacity != 1 and not self.of_sets:
+            raise PlanError(f"{type(self).__name__} randomises a single item, not a set of {self.capacity}")
 
     @property
     def epsilon(self) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from ldptrace.errors import PlanError, ProtocolError
+from ldptrace.errors import ProtocolError
 from ldptrace.protocol.randomizers.base import Randomizer
 from ldptrace.protocol.randomness import Source
 
@@ -18,11 +18,7 @@ class GRR(Randomizer):
 
     kind = "grr"
     about = "generalised randomised response"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.capacity != 1:
-            raise PlanError(f"GRR randomises a single item, not a set of {self.capacity}")
+    of_sets = False
 
     @property
     def outputs(self) -> int:

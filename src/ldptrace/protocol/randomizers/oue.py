@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import chain, combinations
 
-from ldptrace.errors import PlanError
 from ldptrace.protocol.randomizers.base import Randomizer, decode_bits, encode_bits
 from ldptrace.protocol.randomness import Source
 
@@ -24,11 +23,7 @@ class OUE(Randomizer):
 
     kind = "oue"
     about = "optimised unary encoding"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.capacity != 1:
-            raise PlanError(f"OUE randomises a single item, not a set of {self.capacity}")
+    of_sets = False
 
     @property
     def outputs(self) -> int:
