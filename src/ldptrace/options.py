@@ -186,6 +186,7 @@ def _is_simple(kind: Any) -> bool:
 
 
 def _fits(value: Any, kind: Any) -> bool:
+    """Whether a value has this type. Numbers of NumPy are numbers, true and false are none."""
     if get_origin(kind) is Literal:
         return isinstance(value, str) and value in get_args(kind)
     if kind is bool or isinstance(value, bool):

@@ -143,6 +143,7 @@ def part(point: object, place: int) -> object:
 
 
 def _cells(places: list[tuple[float, float]], grid: Grid) -> list[int]:
+    """Return the cells of the points, and between distant cells those of the shortest way."""
     (ox, oy), (sx, sy), n = grid.origin, grid.step, grid.n
     path: list[int] = []
     i = j = -1

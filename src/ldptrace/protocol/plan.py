@@ -340,6 +340,7 @@ class Plan(Record):
 
 
 def _plan(data: Any) -> Plan:
+    """Make the plan of a parsed document, and check all that the protocol asks of it."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise PlanError(f"the document's format is not {FORMAT!r}")
     version = data.get("version")

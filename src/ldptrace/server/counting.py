@@ -193,6 +193,7 @@ class Counter:
         )
 
     def _ids_of(self, key: int) -> SeenIds:
+        """Return the known ids of a round, and forget those of the round that was quiet for longest."""
         seen = self._seen.setdefault(key, SeenIds(key))
         self._seen.move_to_end(key)
         if len(self._seen) > REMEMBERED:

@@ -203,6 +203,7 @@ class Attempt:
             self._make(count, tell or self.tell, address)
 
     def _make(self, count: int, tell: Tell, address: str | None) -> None:
+        """Read the tallies, write the files of the release, and store them part by part."""
         # Models and file formats are for the worker; a server starts without them.
         from ldptrace.server.publication import Material, write_release
 
@@ -253,6 +254,7 @@ class Attempt:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Session]:
+        """Open a transaction of this attempt, or raise an error if another attempt has replaced it."""
         with self.database.writing() as session:
             current = session.row(
                 f"SELECT attempt, state FROM releases WHERE campaign = ? AND number = ?{session.for_update}",

@@ -187,6 +187,7 @@ def _trips_each(estimates: Estimates) -> Point | None:
 
 
 def _busiest(estimates: Estimates) -> list[int]:
+    """Return the cells with most visits, of those that stand out from the noise, by number."""
     found = estimates.get("visits")
     if found is None or not found.users:
         return []

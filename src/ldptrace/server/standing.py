@@ -117,6 +117,7 @@ def tick(database: Database, now: float) -> list[DueRelease]:
 
 
 def _advance(database: Database, campaign: Campaign, now: float) -> None:
+    """Open, close or end one campaign, if that is due."""
     opens, until = campaign.terms.opens, campaign.terms.until
     if campaign.state == "draft" and opens is not None and opens <= now and (until is None or now < until):
         open_round(database, campaign.name, actor=ACTOR)

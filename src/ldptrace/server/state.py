@@ -99,6 +99,7 @@ class State(Shared):
         task.add_done_callback(self._releases.discard)
 
     async def _release(self, name: str, attempt: str, count: int, number: int | None) -> None:
+        """Run the worker of a release until it ends. If it ended badly, the release has failed."""
         place = stored(number)
         worker = await asyncio.create_subprocess_exec(
             sys.executable,

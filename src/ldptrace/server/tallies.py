@@ -111,6 +111,7 @@ def _too_few(campaign: Campaign, entry: RoundCounts) -> str:
 
 
 def _tally(session: Session, name: str, entry: RoundCounts) -> Tally:
+    """Return the stored counts of one round or window."""
     asks = session.rows(
         "SELECT users, counts FROM tallies JOIN rounds ON rounds.key = tallies.round "
         "WHERE campaign = ? AND number = ? ORDER BY ask",

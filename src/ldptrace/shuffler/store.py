@@ -432,6 +432,7 @@ def _note(session: sqlite3.Connection, **values: str) -> None:
 
 
 def _close(session: sqlite3.Connection, batch: Batch, served: Served) -> Batch:
+    """Fix a batch with enough reports, or delete it, and delete its codes."""
     enough = batch.reports >= served.batch
     if not enough:
         _drop(session, batch)

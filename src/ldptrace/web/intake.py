@@ -89,6 +89,7 @@ class Intake(Generic[Given, Got]):
         return await future
 
     async def _run(self) -> None:
+        """Store what waits, group by group, until the intake stops."""
         while True:
             await self._wake.wait()
             self._wake.clear()
@@ -104,6 +105,7 @@ class Intake(Generic[Given, Got]):
                 return
 
     async def _run_group(self, campaign: str, group: Group[Given, Got], attempt: int = 0) -> None:
+        """Store a group in one transaction, and give each sender its result."""
         submissions = [submission for submission, _ in group]
         started = time.monotonic()
         try:

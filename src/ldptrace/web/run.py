@@ -86,6 +86,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._guard = self.loop.call_later(HEADERS_WITHIN, self._too_quiet)
 
     def data_received(self, data: bytes) -> None:
+        """Pass bytes on to the parser, and refuse a request whose head is too large."""
         if self._guard is None and self._between_requests():
             self._guard = self.loop.call_later(HEADERS_WITHIN, self._too_quiet)
         while data:
