@@ -79,7 +79,7 @@ REPORTS = [
     Fault("answer: points that cannot be had are an error", _TRACK, "        return list(points)\n    except Exception:\n        return []", "        return list(points)\n    except Exception:\n        raise", REPORTER),
     Fault("answer: huge numbers are an error", _TRACK, "    except OverflowError:\n        return math.inf if value > 0 else -math.inf", "    except OverflowError:\n        raise ValueError", REPORTER),
     Fault("answer: what is no number is an error", _TRACK, "    except Exception:  # whatever it is, it is no number\n        return math.nan", "    except ZeroDivisionError:\n        return math.nan", REPORTER),
-    Fault("answer: a file with nothing usable is an error", "src/ldptrace/cli/own.py", "        return Trips((), crs, reason=str(error))", "        raise", "tests/cli/test_collect.py"),
+    Fault("answer: a file with nothing usable is an error", "src/ldptrace/cli/own.py", "        return OwnTrips((), crs, reason=str(error))", "        raise", "tests/cli/test_collect.py"),
 ]  # fmt: skip
 
 SHUFFLED_LEDGERS = [

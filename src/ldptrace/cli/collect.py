@@ -28,7 +28,7 @@ from ldptrace.core.atomic import atomic_path
 from ldptrace.core.reading import Reading
 from ldptrace.core.running import Running
 from ldptrace.core.words import count
-from ldptrace.device.files import Trips
+from ldptrace.device.files import OwnTrips
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
@@ -147,7 +147,7 @@ def report(
         raise InputError("--now is for trials, which must not change the usual ledger: give --ledger FILE")
     check_outputs([output], [plan, *([trajectory] if trajectory else [])])
     clock = system_clock() if now is None else moment("--now", now)
-    own = Trips((), reading.crs) if trajectory is None else own_trips(trajectory, reading)
+    own = OwnTrips((), reading.crs) if trajectory is None else own_trips(trajectory, reading)
     trips = own.recordings
     allowed = {"local_limit": local_limit, "most_local": most_local}
     book = Ledger(ledger or default_ledger(), limit, shuffled=shuffled, **allowed)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ldptrace.core.reading import Reading
-from ldptrace.device.files import Trips, own_clock, trips_of
+from ldptrace.device.files import OwnTrips, own_clock, trips_of
 from ldptrace.device.track import Recording
 from ldptrace.errors import InputError
 
@@ -26,7 +26,7 @@ def default_ledger() -> Path:
     return Path(home) / "ldptrace" / "ledger.json"
 
 
-def own_trips(path: Path, reading: Reading) -> Trips:
+def own_trips(path: Path, reading: Reading) -> OwnTrips:
     """Read the person's trajectories, GPX and GeoJSON as `ldptrace-device` does.
 
     A file that does not exist and a format that is not known from the name or from `format` are errors. The content of
@@ -53,7 +53,7 @@ def own_trips(path: Path, reading: Reading) -> Trips:
     return _read(path, reading)
 
 
-def _read(path: Path, reading: Reading) -> Trips:
+def _read(path: Path, reading: Reading) -> OwnTrips:
     from ldptrace.io.files import read, stated_crs
     from ldptrace.io.formats import files_of
 
@@ -67,13 +67,13 @@ def _read(path: Path, reading: Reading) -> Trips:
         options = {name: getattr(reading, name) for name in ("timezone", "month_first")}
         found = read(path, format=format, crs=crs, **asdict(reading.names), **options)
         recordings = tuple(_recording(found, number) for number in range(len(found)))
-        return Trips(recordings, crs or stated_crs(path, format), found.timezone)
+        return OwnTrips(recordings, crs or stated_crs(path, format), found.timezone)
     except OSError:
         raise
     except Exception as error:  # anything that a reader meets in the content, the device answers
         with suppress(InputError):
             crs = crs or stated_crs(path, format)
-        return Trips((), crs, reason=str(error))
+        return OwnTrips((), crs, reason=str(error))
 
 
 def _recording(trips: Trajectories, number: int) -> Recording:

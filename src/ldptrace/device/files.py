@@ -29,9 +29,9 @@ LAST_SECONDS = 1e11
 Json = Any
 
 
-class Trips(Record):
-    """Trips, the coordinate system that all files name (None: they name none or different ones), the time zone of the
-    hours (None: that of the device's clock), and why there are no trips, if a file cannot be read."""
+class OwnTrips(Record):
+    """The trips of a person, the coordinate system that all files name (None: they name none or different ones), the
+    time zone of the hours (None: that of the device's clock), and why there are no trips, if a file cannot be read."""
 
     recordings: tuple[Recording, ...]
     crs: str | None
@@ -39,7 +39,7 @@ class Trips(Record):
     reason: str | None = None
 
 
-def read_trips(paths: Sequence[str | os.PathLike[str]]) -> Trips:
+def read_trips(paths: Sequence[str | os.PathLike[str]]) -> OwnTrips:
     """Read the trips of files. Each segment of a GPX track and each line of GeoJSON is a trip."""
     recordings: list[Recording] = []
     systems: set[str | None] = set()
@@ -51,18 +51,18 @@ def read_trips(paths: Sequence[str | os.PathLike[str]]) -> Trips:
             found = trips_of(file.read(), gpx=name.lower().endswith(".gpx"))
         recordings += found.recordings
         systems.add(found.crs)
-    return Trips(tuple(recordings), systems.pop() if len(systems) == 1 else None)
+    return OwnTrips(tuple(recordings), systems.pop() if len(systems) == 1 else None)
 
 
-def trips_of(data: bytes, *, gpx: bool) -> Trips:
+def trips_of(data: bytes, *, gpx: bool) -> OwnTrips:
     """Return the trips of a GPX document, or of a GeoJSON document.
 
     >>> trips_of(b'{"type": "Foo"}', gpx=False), trips_of(b"<gpx><trk>", gpx=True).recordings
-    (Trips(recordings=(), crs='EPSG:4326', timezone=None, reason=None), ())
+    (OwnTrips(recordings=(), crs='EPSG:4326', timezone=None, reason=None), ())
     """
     if gpx:
-        return Trips(tuple(gpx_trips(data)), WGS84)
-    return Trips(tuple(geojson_trips(data)), geojson_crs(_document(data)))
+        return OwnTrips(tuple(gpx_trips(data)), WGS84)
+    return OwnTrips(tuple(geojson_trips(data)), geojson_crs(_document(data)))
 
 
 def gpx_trips(data: bytes) -> list[Recording]:
