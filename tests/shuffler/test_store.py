@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -178,6 +179,33 @@ def test_codes_come_before_reports(tmp_path: Path, clock: Clock) -> None:
     with pytest.raises(InputError, match="codes can be made at once"):
         store.make_codes(plan.id, [NO_WINDOW], 0)
     assert not store.plan(plan.id).admission
+
+
+def test_a_plan_that_is_added_again_keeps_its_codes(tmp_path: Path, clock: Clock) -> None:
+    plan = telling()
+    store = serving(tmp_path, plan, clock)
+    store.make_codes(plan.id, [NO_WINDOW], 3)
+    store.add_plan(plan, "http://curator.example/v1/campaigns/trips", "another", admission=False)
+    assert store.plan(plan.id).token == "another"
+    assert store.take(plan.id, [sealed(plan, 1)]) == [ADMITTED]
+
+
+def test_what_is_secret_of_a_batch_is_drawn_and_goes_with_it(tmp_path: Path, clock: Clock) -> None:
+    plan = standing()
+    store = serving(tmp_path, plan, clock)
+    codes = store.make_codes(plan.id, [0, 1], 1)[0]
+    for window, code in enumerate(codes):
+        store.take(plan.id, [Sealed(sealed(plan, 1, window).body, window, code)])
+    clock.now = NOW + 2.5 * HOUR
+    store.close_due()
+    with sqlite3.connect(store.path) as file:
+        salts = [salt for (salt,) in file.execute("SELECT salt FROM batches")]
+        left = file.execute("SELECT label FROM codes").fetchall()
+    file.close()
+    # Nobody can choose where a report stands, and no code of a closed window is left.
+    assert len(set(salts)) == 2
+    assert all(len(set(salt)) > 8 for salt in salts)
+    assert left == [(1,)]
 
 
 # How a storage is set back: by a backup or a copy in a new place; by bytes that are written over the live files, which
