@@ -181,6 +181,18 @@ def test_codes_come_before_reports(tmp_path: Path, clock: Clock) -> None:
     assert not store.plan(plan.id).admission
 
 
+def test_reports_are_on_the_disk_before_they_are_acknowledged(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect, made = sqlite3.connect, list[sqlite3.Connection]()
+    monkeypatch.setattr(
+        "sqlite3.connect", lambda *path, **options: made.append(connect(*path, **options)) or made[-1]
+    )
+    serving(tmp_path, telling(), clock)
+    # FULL: a transaction ends when the disk has it.
+    assert [one.execute("PRAGMA synchronous").fetchone() for one in made] == [(2,)]
+
+
 def test_a_plan_that_is_added_again_keeps_its_codes(tmp_path: Path, clock: Clock) -> None:
     plan = telling()
     store = serving(tmp_path, plan, clock)
