@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Flags, Floats, Ints, make_columns
+from ldptrace.core.crs import box_text
 from ldptrace.core.parallel import map_chunks
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
@@ -100,10 +101,9 @@ class Area:
         cell = (column // FINENESS) * grid.n + row // FINENESS
         order = np.argsort(cell, kind="stable")
         if len(order) == 0:
-            box = ",".join(f"{value:.9g}" for value in self.bounds())
             raise InputError(
-                f"no part of the area lies in the bounds {','.join(f'{value:.9g}' for value in grid.bounds)}; "
-                f"it lies in {box}"
+                f"no part of the area lies in the bounds {box_text(grid.bounds)}; it lies in "
+                f"{box_text(self.bounds())}"
             )
         first = np.searchsorted(cell[order], np.arange(grid.cells + 1))
         return Land(self, grid, column[order] / FINENESS, row[order] / FINENESS, first)

@@ -61,16 +61,24 @@ def checked_crs(name: str) -> str:
     return name
 
 
+def box_text(box: Bounds) -> str:
+    """Return bounds as an option takes them.
+
+    >>> box_text((13.3, 52.4, 13.6, 52.6))
+    '13.3,52.4,13.6,52.6'
+    """
+    return ",".join(f"{value:.10g}" for value in box)
+
+
 def check_degrees(bounds: Bounds, crs: str | None, what: str) -> None:
     """Raise an error if the trips have longitudes and latitudes, and the bounds, or what lies in them, do not.
 
     >>> check_degrees((0, 0, 20_000, 20_000), "EPSG:32633", "the bounds")
     """
     if is_geographic(crs) and not fit_degrees(bounds):
-        box = ",".join(f"{value:.10g}" for value in bounds)
         raise InputError(
-            f"{what} {box} are no degrees, and the trips are longitudes and latitudes ({crs}): give both in the same "
-            "coordinates (ldptrace convert --to-crs converts trips)"
+            f"{what} {box_text(bounds)} are no degrees, and the trips are longitudes and latitudes ({crs}): give both "
+            "in the same coordinates (ldptrace convert --to-crs converts trips)"
         )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Ints
-from ldptrace.core.crs import crs_hint
+from ldptrace.core.crs import box_text, crs_hint
 from ldptrace.core.parallel import added
 from ldptrace.core.ragged import Mask
 from ldptrace.core.reading import CUT, Outside
@@ -178,7 +178,7 @@ def missed(trajectories: Trajectories, bounds: Bounds, outside: Outside) -> str:
     what = (
         f"none of the {count(len(trajectories), 'trajectory')} lies" if outside == "drop" else "no point lies"
     )
-    span, given = (",".join(f"{value:.10g}" for value in box) for box in (trajectories.bounds(), bounds))
+    span, given = box_text(trajectories.bounds()), box_text(bounds)
     x0, y0, x1, y1 = bounds
     away = fixes_outside(replace(trajectories, x=trajectories.y, y=trajectories.x), bounds)
     fits = away is None or np.count_nonzero(away) * 2 < len(away)

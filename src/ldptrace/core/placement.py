@@ -86,7 +86,7 @@ def respace(
     [0.0, 2.0, 3.0, 3.0]
     """
     x, y, offsets, sizes = trajectories.x, trajectories.y, trajectories.offsets, trajectories.sizes
-    along = running(np.hypot(np.diff(x, prepend=0.0) * scale[0], np.diff(y, prepend=0.0) * scale[1]), offsets)
+    along = running(steps_to(trajectories, scale), offsets)
     many = sizes > 1
     sizes = sizes.copy()
     span = along[offsets[1:][many] - 1] - along[offsets[:-1][many]]
@@ -100,6 +100,17 @@ def respace(
     map_chunks(walk, len(trajectories))
     x, y = (points[0], points[1]) if land is None else land.ashore(points[0], points[1])
     return replace(trajectories, x=x, y=y, offsets=new, t=None)
+
+
+def steps_to(trajectories: Trajectories, scale: tuple[float, float] = (1.0, 1.0)) -> Floats:
+    """Return the distance of each point from the point before, which means nothing at the first point of a trajectory.
+    `scale` converts units of x and of y.
+
+    >>> steps_to(Trajectories.from_lists([[(0, 0), (3, 2)]]), (1.0, 2.0)).tolist()
+    [0.0, 5.0]
+    """
+    x, y = np.diff(trajectories.x, prepend=0.0), np.diff(trajectories.y, prepend=0.0)
+    return np.hypot(x * scale[0], y * scale[1])
 
 
 def running(steps: Floats, offsets: Ints) -> Floats:

@@ -16,6 +16,8 @@ from ldptrace.protocol.questions.trips import CLASSES, Trips
 
 # Trips of those in the open class, on average.
 OPEN = 7.0
+# Trips that stand for those of the last class but one.
+MIDDLE = (CLASSES[-2] + CLASSES[-1] - 1) / 2
 # Standard errors of an interval: nineteen in twenty hold the truth.
 WIDE = 1.96
 PEOPLE = "One trip of each person was drawn, so that shares are of people who had a trip, not of trips."
@@ -48,7 +50,7 @@ class TripsPerPerson:
         """The assumption about the classes "4 to 5" and "6 or more", in words."""
         return (
             f"assumed: {CLASSES[-1]} or more trips are {OPEN:g} on average, "
-            f"{CLASSES[-2]} to {CLASSES[-1] - 1} are {_middle():g}"
+            f"{CLASSES[-2]} to {CLASSES[-1] - 1} are {MIDDLE:g}"
         )
 
     def in_population(self, people: float) -> tuple[float, float, float]:
@@ -81,7 +83,7 @@ def trips_per_person(
     found = estimates.get("trips")
     if found is None or found.users == 0:
         return None
-    numbers = np.array([*map(float, CLASSES[:-2]), _middle(), OPEN])
+    numbers = np.array([*map(float, CLASSES[:-2]), MIDDLE, OPEN])
     value, total = float(numbers @ found.frequencies), float(found.frequencies.sum())
     error = _error(found, numbers)
     if without is None:
@@ -96,11 +98,6 @@ def trips_per_person(
     none = min(max(1 - total - part * len(numbers) * apart, 0.0), 1.0)
     value = max(value + part * apart * float(numbers.sum()), 1 - none)
     return TripsPerPerson(value, error, none, max(1 - none - WIDE * share_error, 0.0))
-
-
-def _middle() -> float:
-    """Return the number of trips that stands for the last class but one."""
-    return (CLASSES[-2] + CLASSES[-1] - 1) / 2
 
 
 def _error(found: Estimate, numbers: Floats) -> float:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.paths import CellPaths
-from ldptrace.core.placement import running
+from ldptrace.core.placement import running, steps_to
 from ldptrace.core.times import DAY, to_utc, zone
 from ldptrace.core.timing import Timing, slow_at_ends, times_along
 from ldptrace.core.trajectories import Trajectories
@@ -169,14 +169,15 @@ class TimeModel:
         """
         if len(trips) == 0:
             return replace(trips, t=np.empty(0))
-        lengths = Timing.of(trips).ways(self.pace.x_scale / 1000, self.pace.y_scale / 1000)
+        scale = self.pace.x_scale / 1000, self.pace.y_scale / 1000
+        lengths = Timing.of(trips).ways(*scale)
         free = None
         if seconds is not None and self.free is not None:
             free = _free_speeds(lengths, _passed(trips, seconds), float(np.median(self.free)))
         taken = 3600 * lengths / self._speed_of(lengths, free, when.speed)
         day, hour = np.divmod(self.hour_of(trips, grid, when.hour), HOURS)
         departure = 3600 * (hour + when.minute)
-        steps = slow_at_ends(trips.offsets, _steps(trips, self.pace)) if seconds is None else seconds
+        steps = slow_at_ends(trips.offsets, steps_to(trips, scale)) if seconds is None else seconds
         if calendar is None:
             return replace(trips, t=times_along(trips.offsets, steps, departure, taken))
         midnight = calendar.midnights(day if self.hours.shape[1] > HOURS else None, len(trips))
@@ -389,15 +390,6 @@ def _edges(pace: Pace) -> Floats:
     """Return the limits of the speed classes in metres per hour; the lowest and highest class get finite limits."""
     inner = [edge(number, pace.slowest) for number in range(pace.classes - 1)]
     return np.array([inner[0] / 2, *inner, inner[-1] * 2**0.25])
-
-
-def _steps(trips: Trajectories, pace: Pace) -> Floats:
-    """Return the metres from the point before to each point; 0 for the first point of a trip."""
-    steps = np.zeros(trips.points)
-    x, y = np.diff(trips.x) * (pace.x_scale / 1000), np.diff(trips.y) * (pace.y_scale / 1000)
-    steps[1:] = np.hypot(x, y)
-    steps[trips.offsets[:-1][trips.sizes > 0]] = 0.0
-    return steps
 
 
 def _passed(trips: Trajectories, steps: Floats) -> Floats:

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Flags, Floats, make_columns
-from ldptrace.core.crs import LocalPlane, fit_degrees, is_geographic, same_crs, transform
+from ldptrace.core.crs import LocalPlane, box_text, fit_degrees, is_geographic, same_crs, transform
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Bounds
 from ldptrace.roads.account import RoadAccount
@@ -356,8 +356,8 @@ class RoadNetwork:
         inner = self.take_nodes(kept)
         if inner.edges == 0:
             raise InputError(
-                f"{self.name}: none of its roads lies in the bounds {_box(bounds)}; "
-                f"they lie in {_box(self.bounds())}"
+                f"{self.name}: none of its roads lies in the bounds {box_text(bounds)}; "
+                f"they lie in {box_text(self.bounds())}"
             )
         reason = "outside the bounds"
         return replace(
@@ -394,16 +394,12 @@ class RoadNetwork:
             kinds = ["degrees" if fit_degrees(box) else "metres" for box in (own, bounds)]
             other = "" if kinds[0] == kinds[1] else f" ({kinds[0]} and {kinds[1]}: other coordinates)"
             raise InputError(
-                f"{self.name}: there are no roads in the bounds {_box(bounds)}; its roads lie in "
-                f"{_box(own)}{other}"
+                f"{self.name}: there are no roads in the bounds {box_text(bounds)}; its roads lie in "
+                f"{box_text(own)}{other}"
             )
         inside = self.clipped(bounds).nodes
         if inside < FEWEST:
             raise InputError(
-                f"{self.name}: only {inside} of its nodes lie in the bounds {_box(bounds)}; "
+                f"{self.name}: only {inside} of its nodes lie in the bounds {box_text(bounds)}; "
                 f"a road network needs at least {FEWEST}"
             )
-
-
-def _box(bounds: Bounds) -> str:
-    return ",".join(f"{value:.9g}" for value in bounds)

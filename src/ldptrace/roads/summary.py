@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ldptrace.core.crs import box_text
 from ldptrace.roads.network import RoadNetwork
 
 KMH = 3.6
@@ -54,8 +55,7 @@ def explain_roads(roads: RoadNetwork) -> str:
         f"{told['street_length'] / per:,.0f} {unit} of streets, {100 * told['one_way_share']:.0f} % of them "
         f"one-way; edges are {told['mean_edge_length']:.0f} {'metres' if unit == 'km' else unit} long on "
         f"average{'' if told['lines'] else ', all straight'}",
-        f"coordinates {roads.crs or 'of a plane, system not known'}, bounds "
-        f"{','.join(f'{value:.9g}' for value in told['bounds'])}",
+        f"coordinates {roads.crs or 'of a plane, system not known'}, bounds {box_text(told['bounds'])}",
         "speeds are not known"
         if told["speed_kmh"] is None
         else f"{told['speed_kmh']:.0f} km/h on average on empty roads",

@@ -208,7 +208,7 @@ def test_points_are_placed_as_asked(fitted: tuple[RouteModel, Trajectories, Esti
     assert steps[inside].max() <= 40 + 1e-9
     with pytest.raises(InputError, match="not both"):
         model.sample(1, np.random.default_rng(1), spacing=1, interval=1)
-    with pytest.raises(InputError, match="negative"):
+    with pytest.raises(InputError, match="must be from 0 to"):
         model.sample(-1, np.random.default_rng(1))
 
 

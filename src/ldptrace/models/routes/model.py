@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ldptrace.core.area import Area
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.paths import CellPaths
-from ldptrace.core.placement import place, respace, running
+from ldptrace.core.placement import place, respace, running, steps_to
 from ldptrace.core.timing import slow_at_ends
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
@@ -307,8 +307,7 @@ class RouteModel(MobilityModel):
             drawn = replace(respace(placed.take(which), apart, land), crs=roads.crs)
             if not along.timed:
                 return drawn
-            steps = np.hypot(np.diff(drawn.x, prepend=0.0), np.diff(drawn.y, prepend=0.0)) * scale * pace
-            return self._paced(replace(drawn, t=running(steps, drawn.offsets)))
+            return self._paced(replace(drawn, t=running(steps_to(drawn) * scale * pace, drawn.offsets)))
 
         return free
 
