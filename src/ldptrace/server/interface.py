@@ -79,27 +79,16 @@ def parameter(name: str, place: Literal["path", "query", "header"], about: str, 
     }
 
 
-PATH = {
-    one["name"]: one
-    for one in (
-        parameter("name", "path", "Name of the campaign.", TEXT | {"pattern": f"^{NAME_PATTERN}$"}),
-        parameter("plan", "path", "Id of the plan.", TEXT | {"pattern": "^[0-9a-f]{64}$"}),
-        parameter(
-            "round",
-            "path",
-            "Number of the round, or of the time window of a standing campaign, from 1.",
-            {"type": "integer", "minimum": 1, "maximum": 999_999_999},
-        ),
-        parameter(
-            "window",
-            "path",
-            "Number of the time window.",
-            {"type": "integer", "minimum": 0, "maximum": MAX_WINDOW},
-        ),
-        parameter(
-            "file", "path", "Name of the file.", TEXT | {"pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"}
-        ),
-    )
+# What is said of each parameter in a path, and its schema.
+PATH: dict[str, tuple[str, Schema]] = {
+    "name": ("Name of the campaign.", TEXT | {"pattern": f"^{NAME_PATTERN}$"}),
+    "plan": ("Id of the plan.", TEXT | {"pattern": "^[0-9a-f]{64}$"}),
+    "round": (
+        "Number of the round, or of the time window of a standing campaign, from 1.",
+        {"type": "integer", "minimum": 1, "maximum": 999_999_999},
+    ),
+    "window": ("Number of the time window.", {"type": "integer", "minimum": 0, "maximum": MAX_WINDOW}),
+    "file": ("Name of the file.", TEXT | {"pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"}),
 }
 AFTER = parameter("after", "query", "The list goes on after the campaign of this name.", TEXT)
 TAGS = {
@@ -231,7 +220,7 @@ def openapi(operations: Iterable[Operation]) -> Schema:
     for one in operations:
         item = paths.setdefault(one.plain_path, {})
         if names := re.findall(r"{(\w+)}", one.plain_path):
-            item["parameters"] = [PATH[name] for name in names]
+            item["parameters"] = [parameter(name, "path", *PATH[name]) for name in names]
         item[one.method.lower()] = one.document(components)
     return {
         "openapi": "3.1.0",
