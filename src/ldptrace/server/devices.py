@@ -23,7 +23,7 @@ from ldptrace.server.batches import Label
 from ldptrace.server.counting import Submission
 from ldptrace.server.interface import AFTER, Call, operation, parameter
 from ldptrace.server.registry import all_campaigns, find_public, is_name, no_such
-from ldptrace.server.releases import streets_of
+from ldptrace.server.releases import STREETS, file_of
 from ldptrace.server.state import State
 from ldptrace.server.storage import Session
 from ldptrace.server.tokens import ADMISSION_LETTERS, SHUFFLE, token_hash
@@ -224,7 +224,7 @@ async def streets(call: Call) -> Response:
 
     def found(session: Session) -> bytes:
         find_public(session, call.name)
-        return streets_of(session, call.name)
+        return file_of(session, call.name, STREETS)
 
     data = await call.state.read(found)
     if not data:

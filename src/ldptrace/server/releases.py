@@ -217,7 +217,7 @@ class Attempt:
             place = "" if self.number is None else f"/{self.number + 1}"
             own = f"{address.rstrip('/')}/c/{name}/release{place}" if address else None
             batches = batches_of(session, name, plans_of(session, name))
-            material = Material(network_of(session, name), streets_of(session, name), own, batches)
+            material = Material(network_of(session, name), file_of(session, name, STREETS), own, batches)
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder)
             write_release(campaign, tallies, material, count, out, tell)
@@ -276,8 +276,9 @@ def folder_of(number: int | None) -> str:
 
 
 def file_of(session: Session, name: str, file: str, number: int | None = None) -> bytes:
-    """Return a file of a release, or an empty result if there is none."""
-    return _whole(session, name, folder_of(number) + file)
+    """Return a file of a campaign, or of the release of a window, or an empty result if there is none."""
+    stored_as = folder_of(number) + file
+    return b"".join(part(session, name, stored_as, place) for place in parts_of(session, name, stored_as))
 
 
 def newest_file(session: Session, name: str, file: str) -> bytes:
@@ -330,11 +331,6 @@ def _keep(database: Database, name: str, file: str, data: bytes) -> None:
             session.insert("files", campaign=name, name=file, part=number, data=piece)
 
 
-def streets_of(session: Session, name: str) -> bytes:
-    """Return the drawing of the campaign's streets, or an empty result if there is none."""
-    return _whole(session, name, STREETS)
-
-
 def parts_of(session: Session, name: str, file: str) -> dict[int, int]:
     """Return the number of bytes of each part of a file, by the number of the part."""
     select = "SELECT part, length(data) FROM files WHERE campaign = ? AND name = ? ORDER BY part"
@@ -365,7 +361,7 @@ def media_type(file: str) -> str:
 def network_of(session: Session, name: str) -> dict[str, bytes]:
     """Return the files of the campaign's road network by name."""
     found = session.rows("SELECT DISTINCT name FROM files WHERE campaign = ? AND name LIKE 'roads/%'", name)
-    return {file.removeprefix(ROADS): _whole(session, name, file) for (file,) in sorted(found)}
+    return {file.removeprefix(ROADS): file_of(session, name, file) for (file,) in sorted(found)}
 
 
 def _pieces(file: IO[bytes]) -> Iterator[bytes]:
@@ -374,7 +370,3 @@ def _pieces(file: IO[bytes]) -> Iterator[bytes]:
     yield data
     while data := file.read(PART):
         yield data
-
-
-def _whole(session: Session, name: str, file: str) -> bytes:
-    return b"".join(part(session, name, file, number) for number in parts_of(session, name, file))
