@@ -81,16 +81,13 @@ class Pois:
         crs: str | None = None,
     ) -> Pois:
         """Make the table from the names of the categories. A category without `hours` is always open."""
-        categories = tuple(sorted(set(category)))
-        code = np.array([categories.index(name) for name in category], dtype=np.int32)
-        span = np.array([hours.get(name, (0.0, 24.0)) for name in categories], dtype=np.float64).reshape(
-            -1, 2
-        )
+        categories, code = np.unique(category, return_inverse=True)
+        span = np.array([hours.get(name, (0.0, 24.0)) for name in categories]).reshape(-1, 2)
         return Pois(
             x,
             y,
-            code,
-            categories,
+            code.astype(np.int32),
+            tuple(categories.tolist()),
             span[code, 0],
             span[code, 1],
             tuple(names),
@@ -134,8 +131,8 @@ class Pois:
             raise FormatError(
                 f"{path} has no column {', '.join(sorted(missing))}; it has {', '.join(table.column_names)}"
             )
-        category = [name or "" for name in table["category"].to_pylist()]
-        categories = tuple(sorted(set(category)))
+        names, category = ([text or "" for text in table[name].to_pylist()] for name in ("name", "category"))
+        categories, code = np.unique(category, return_inverse=True)
         crs = table["crs"][0].as_py() if "crs" in table.column_names and table.num_rows else None
         try:
             numbers = {
@@ -145,9 +142,9 @@ class Pois:
         except ValueError:
             raise FormatError(f"{path} holds text where a number belongs") from None
         return Pois(
-            category=np.array([categories.index(name) for name in category], dtype=np.int32),
-            categories=categories,
-            names=tuple(name or "" for name in table["name"].to_pylist()),
+            category=code.astype(np.int32),
+            categories=tuple(categories.tolist()),
+            names=tuple(names),
             crs=crs or None,
             **numbers,
         )

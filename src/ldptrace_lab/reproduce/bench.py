@@ -98,10 +98,10 @@ class Bench:
         real = self._real(data, cell.users)
         with warnings.catch_warnings():
             # Every table and plot names what is not private; what is poor or noisy shows in its values.
-            warnings.simplefilter("ignore", PrivacyWarning)
-            warnings.simplefilter("ignore", FitWarning)
-            warnings.simplefilter("ignore", NoiseWarning)
-            return _MEASURES[cell.measure](self, cell, data, real)
+            for kind in (PrivacyWarning, FitWarning, NoiseWarning):
+                warnings.simplefilter("ignore", kind)
+            values: dict[str, float] = getattr(self, f"_{cell.measure}")(cell, data, real)
+        return values
 
     def _metrics(self, cell: Cell, data: DataSet, real: Trajectories) -> dict[str, float]:
         reference = self._reference(cell, data, real)
@@ -214,11 +214,3 @@ class Bench:
     def _rng(cell: Cell, purpose: int) -> np.random.Generator:
         """Return the random numbers for a purpose: the same for all methods and settings, others in every repeat."""
         return np.random.default_rng([cell.seed, cell.repeat, purpose])
-
-
-_MEASURES: dict[str, Callable[[Bench, Cell, DataSet, Trajectories], dict[str, float]]] = {
-    "metrics": Bench._metrics,
-    "queries": Bench._queries,
-    "attacks": Bench._attacks,
-    "seconds": Bench._seconds,
-}
