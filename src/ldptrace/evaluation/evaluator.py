@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ldptrace.core.arrays import Ints
+from ldptrace.core.outside import within
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.reading import CUT, Outside
 from ldptrace.core.stages import Stages
@@ -390,8 +391,7 @@ def _controls(
 
 def _kept(trajectories: Trajectories, area: Grid) -> Trajectories:
     """Return the trips of a control within the bounds and without times."""
-    x0, y0, x1, y1 = area.bounds
-    return replace(trajectories, x=trajectories.x.clip(x0, x1), y=trajectories.y.clip(y0, y1), t=None)
+    return replace(within(trajectories, area.bounds, "clamp")[0], t=None)
 
 
 def _control_figures(
