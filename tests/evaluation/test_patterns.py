@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from conftest import random_paths
 from evaluation_data import drifting_walks
+from ldptrace.core.parallel import NOTHING
 from ldptrace.core.paths import CellPaths
 from ldptrace.evaluation.patterns import mine, mine_passes, support
 from ldptrace.protocol.grid import Grid
@@ -54,11 +55,12 @@ def test_patterns_do_not_depend_on_blocks_and_passes(monkeypatch: pytest.MonkeyP
     whole = mine(paths)
     monkeypatch.setattr("ldptrace.evaluation.patterns.HALF", half)
 
-    def passes(work: Callable[[CellPaths, int], Any], nothing: Any) -> Any:
+    def passes(work: Callable[[CellPaths, int], Any]) -> Any:
+        total = NOTHING
         for number, start in enumerate(range(0, 300, 7)):
-            nothing = nothing + work(paths.part(start, min(start + 7, 300)), number)
-        return nothing
+            total = total + work(paths.part(start, min(start + 7, 300)), number)
+        return total
 
-    parts = mine_passes(passes, 6)
+    parts = mine_passes(passes)
     assert np.array_equal(whole.cells, parts.cells)
     assert np.array_equal(whole.counts, parts.counts)

@@ -70,6 +70,10 @@ def test_blocks_add_up_and_weights_repeat(seed: int, cut: int) -> None:
         np.testing.assert_allclose(double.values, 2 * table.values)
     np.testing.assert_allclose(parts.answers, whole.answers)
     assert parts.trips == 12
+    # A block of which no trip is left.
+    none = StreamTables.of(trips, frame, np.zeros(12))
+    assert (none + whole).trips == 12
+    assert none.answers.sum() == none.coverage.sum() == len(none.density.keys) == 0
 
 
 def test_trips_that_begin_in_the_warm_up_are_not_of_the_history() -> None:

@@ -107,3 +107,17 @@ class Each(tuple[T, ...]):
 
     def __add__(self, other: Any) -> Each[T]:
         return Each(a + b for a, b in zip(self, other, strict=True))
+
+
+class _Nothing:
+    """What a sum of anything can start from.
+
+    >>> NOTHING + 3
+    3
+    """
+
+    def __add__(self, other: Any) -> Any:
+        return other
+
+
+NOTHING: Any = _Nothing()

@@ -8,8 +8,9 @@ trajectories for attacks, streets and pictures.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from ldptrace.core import ragged
 from ldptrace.core.crs import crs_hint, same_crs, scale_of
 from ldptrace.core.outside import Crossings, unwrap, within
-from ldptrace.core.parallel import Each, added, child
+from ldptrace.core.parallel import NOTHING, Each, added, child
 from ldptrace.core.reading import Outside
 from ldptrace.core.times import UNNAMED, to_local
 from ldptrace.core.trajectories import Trajectories
@@ -212,19 +213,18 @@ class Side:
         crs, timezone = trajectories.crs, trajectories.timezone
         return Side("the set", Memory(trajectories), area, None, crs, timezone, census)
 
-    def kept(self, block: Trajectories) -> Trajectories:
-        """Return a block with the labels of its set, within the area."""
-        plain = replace(
-            block, ids=None, extra=None, user=None, provenance=None, crs=self.crs, timezone=self.timezone
-        )
-        plain = plain if self.census.has_times else replace(plain, t=None)
-        return stay_inside(plain, self.area, self.outside)
+    @property
+    def kept(self) -> Callable[[Trajectories], Trajectories]:
+        """A function that returns a block with the labels of its set, within the area. It does not hold the set itself,
+        so that machines of a cluster can run it."""
+        labels = {"crs": self.crs, "timezone": self.timezone}
+        return partial(_kept, self.area, self.outside, self.census.has_times, labels)
 
     def sample(self, rng: np.random.Generator) -> Trajectories:
         """Return all trajectories, or a random sample of about `SAMPLE`."""
-        draw, nothing = self._sampler(rng, SAMPLE), list[Trajectories]()
+        kept, draw, nothing = self.kept, self._sampler(rng, SAMPLE), list[Trajectories]()
         return Trajectories.concat(
-            self.crowd.add_up(lambda block, number: [draw(self.kept(block), number)], nothing)
+            self.crowd.add_up(lambda block, number: [draw(kept(block), number)], nothing)
         )
 
     def measured(
@@ -239,21 +239,15 @@ class Side:
         """
         draw = self._sampler(rng, few) if few is not None else lambda kept, _: kept
         weighing = rng.spawn(1)[0] if sizes else rng
-        again = sorted(set(sizes))
+        again, area, many, within_area = sorted(set(sizes)), self.area, self.census.kept, self.kept
 
         def work(block: Trajectories, number: int) -> tuple[Part, Each[Any]]:
-            kept, weights = self.kept(block), child(weighing, number)
+            kept, weights = within_area(block), child(weighing, number)
             local = on_local_clocks(kept)
-            bootstraps = [
-                Traces.of(local, self.area, weights.poisson(size / self.census.kept, len(kept)))
-                for size in again
-            ]
-            lines = Traces.of(local, self.area)
-            return Part.of(kept, self.area), Each([lines, Each(bootstraps), [draw(kept, number)]])
+            bootstraps = [Traces.of(local, area, weights.poisson(size / many, len(kept))) for size in again]
+            return Part.of(kept, area), Each([Traces.of(local, area), Each(bootstraps), [draw(kept, number)]])
 
-        zero = Traces.zero(self.area)
-        nothing: Each[Any] = Each([zero, Each([zero] * len(again)), []])
-        parts, (traces, bootstraps, pieces) = self.crowd.put_aside(work, nothing)
+        parts, (traces, bootstraps, pieces) = self.crowd.put_aside(work, NOTHING)
         sample = Trajectories.concat(pieces)
         summary = Summary(parts, self.area, scale_of(self.area.bounds, sample.crs))
         habits, use, matched = self._habits(), None, 0
@@ -288,6 +282,13 @@ class Side:
             inside = within(inside, self.area.bounds, self.outside)[0]
         inside = inside.take(inside.sizes > 0)
         return Habits.of(inside, inside.users, self.area)
+
+
+def _kept(
+    area: Grid, outside: Outside | None, timed: bool, labels: Mapping[str, Any], block: Trajectories
+) -> Trajectories:
+    plain = replace(block, ids=None, extra=None, user=None, provenance=None, **labels)
+    return stay_inside(plain if timed else replace(plain, t=None), area, outside)
 
 
 def on_local_clocks(trajectories: Trajectories) -> Trajectories:

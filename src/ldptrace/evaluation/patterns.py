@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.arrays import Ints, Ints32
+from ldptrace.core.parallel import NOTHING
 from ldptrace.core.paths import CellPaths
 from ldptrace.protocol import lattice
 from ldptrace.simulation.answers import moves_of
@@ -28,8 +29,8 @@ HALF = 4
 _VALUE = 9 ** np.arange(LONGEST - 1, -1, -1)
 _DI, _DJ = np.array(lattice.DIRECTION_DI), np.array(lattice.DIRECTION_DJ)
 
-# Work on the paths of a block of that number, added up over all blocks, starting from nothing.
-Passes = Callable[[Callable[[CellPaths, int], Any], Any], Any]
+# Adds up, over all blocks, work on the paths of a block with its number.
+Passes = Callable[[Callable[[CellPaths, int], Any]], Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +56,6 @@ class Patterns:
         behind[:, 0] = False
         return np.where(behind, -1, steps.cumsum(axis=1)).astype(np.int32)
 
-    @staticmethod
-    def nothing(n: int) -> Patterns:
-        none = np.empty(0, dtype=np.int64)
-        return Patterns(none, none, none, n)
-
     def __add__(self, other: Patterns) -> Patterns:
         codes, place = np.unique(np.concatenate((self.codes, other.codes)), return_inverse=True)
         counts, firsts = np.zeros(len(codes), dtype=np.int64), np.full(len(codes), np.iinfo(np.int64).max)
@@ -83,19 +79,18 @@ def mine(paths: CellPaths) -> Patterns:
     >>> found.cells[:, :3].tolist(), found.counts.tolist()
     ([[0, 1, -1], [1, 2, -1], [0, 1, 2]], [2, 1, 1])
     """
-    return mine_passes(lambda work, nothing: nothing + work(paths, 0), paths.grid.n)
+    return mine_passes(lambda work: work(paths, 0))
 
 
-def mine_passes(passes: Passes, n: int) -> Patterns:
+def mine_passes(passes: Passes) -> Patterns:
     """Do the same as `mine` for paths that are read block by block, in two passes."""
-    none = Patterns.nothing(n)
-    short = passes(partial(_counted, range(2, HALF + 1), None), none)
+    short: Patterns = passes(partial(_counted, range(2, HALF + 1), None))
     best = short.most_frequent()
     least = best.counts[-1] if len(best.counts) == TOP else 0
     middle = (short.codes % _VALUE[HALF - 1] == 0) & (short.codes % _VALUE[HALF - 2] > 0)
     beginnings = short.codes[middle & (short.counts > least)]
     if len(beginnings):
-        longer = passes(partial(_counted, range(HALF + 1, LONGEST + 1), beginnings), none)
+        longer = passes(partial(_counted, range(HALF + 1, LONGEST + 1), beginnings))
         best = (best + longer).most_frequent()
     return best
 
@@ -113,7 +108,7 @@ def support(paths: CellPaths, patterns: Patterns) -> Ints:
 
 def _counted(sizes: range, beginnings: Ints | None, paths: CellPaths, number: int) -> Patterns:
     """Count the patterns of these sizes in one block; of longer ones, those that begin with one of `beginnings`."""
-    total = Patterns.nothing(paths.grid.n)
+    total: Patterns = NOTHING
     for codes, at in _occurring(paths, sizes, beginnings):
         codes, first, counts = np.unique(codes, return_index=True, return_counts=True)
         # Blocks come one after the other, so the first in the data is in the first block.

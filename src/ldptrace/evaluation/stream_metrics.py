@@ -15,7 +15,7 @@ import numpy as np
 
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.crs import scale_of
-from ldptrace.core.parallel import Each, child
+from ldptrace.core.parallel import NOTHING, Each, child
 from ldptrace.core.placement import running
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Crowd
@@ -205,8 +205,7 @@ class StreamReference:
         def work(block: Trajectories, number: int) -> Each[StreamTables]:
             return _references(kept(block), frame, departures, child(source, number))
 
-        zero = StreamTables.nothing(frame)
-        real, again, blind, shuffled = crowd.add_up(work, Each([zero] * 4))
+        real, again, blind, shuffled = crowd.add_up(work, NOTHING)
         return StreamReference(frame, real, again, blind, departures, {SHUFFLED: shuffled})
 
     def with_map(self, routes: Trajectories, rng: np.random.Generator) -> StreamReference:
@@ -231,7 +230,8 @@ class StreamReference:
                 raise InputError(f"streams need times, and {name} has none")
             return StreamTables.of(trips, self.frame)
 
-        return crowd.add_up(work, StreamTables.nothing(self.frame))
+        tables: StreamTables = crowd.add_up(work, NOTHING)
+        return tables
 
     def pair(self, synthetic: StreamTables) -> StreamPair:
         return StreamPair(self.real, synthetic, self.frame)

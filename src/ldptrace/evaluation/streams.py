@@ -171,27 +171,11 @@ class StreamTables:
     _frequent: dict[tuple[int, int], set[tuple[int, int]]] = field(default_factory=dict)
 
     @staticmethod
-    def nothing(frame: Frame) -> StreamTables:
-        cells = frame.grid.cells
-        return StreamTables(
-            Counts.nothing(cells),
-            Each(Counts.nothing(cells**size) for size in range(2, LONGEST + 1)),
-            np.zeros(WINDOWS),
-            np.zeros(cells),
-            Counts.nothing(cells**2),
-            (),
-            (),
-            0.0,
-        )
-
-    @staticmethod
     def of(trips: Trajectories, frame: Frame, weights: Floats | None = None) -> StreamTables:
         """Count a block of trips, each with its weight."""
         weight = np.ones(len(trips)) if weights is None else weights.astype(np.float64)
         if weights is not None:
             trips, weight = trips.take(weight > 0), weight[weight > 0]
-        if len(trips) == 0:
-            return StreamTables.nothing(frame)
         return StreamTables.of_positions(Positions.of(trips, frame.clock), frame, weight)
 
     @staticmethod

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints, Ints32
 from ldptrace.core.crs import scale_of
-from ldptrace.core.parallel import Each, added, child
+from ldptrace.core.parallel import NOTHING, Each, added, child
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Aside, Held, T, in_blocks
@@ -96,18 +96,6 @@ class Tables:
     lengths: Spread
     diameters: Spread
     blocks: Ints
-
-    @staticmethod
-    def nothing(grid: Grid) -> Tables:
-        """Make the tables of no trajectory."""
-        none = np.empty(0, dtype=np.int64)
-        density, coverage, alone, moves = (
-            np.zeros(grid.cells * width, dtype=np.int64) for width in (1, 1, 1, 8)
-        )
-        spread = Spread.nothing()
-        return Tables(
-            0, density, coverage, alone, moves, (none, none), none, spread, spread, none.reshape(0, 2)
-        )
 
     @staticmethod
     def of(part: Part, number: int) -> Tables:
@@ -195,7 +183,8 @@ class Summary:
     @cached_property
     def tables(self) -> Tables:
         """The tables that need one pass."""
-        return self.parts.add_up(Tables.of, Tables.nothing(self.grid))
+        tables: Tables = self.parts.add_up(Tables.of, NOTHING)
+        return tables
 
     @property
     def visits(self) -> Ints:
@@ -207,8 +196,7 @@ class Summary:
     def patterns(self) -> Patterns:
         """The hundred most frequent patterns."""
         patterns = mine_passes(
-            lambda work, nothing: self.parts.add_up(lambda part, number: work(part.paths, number), nothing),
-            self.grid.n,
+            lambda work: self.parts.add_up(lambda part, number: work(part.paths, number), NOTHING)
         )
         return patterns if self.times == 1 else replace(patterns, counts=self._scaled(patterns.counts))
 
@@ -217,11 +205,7 @@ class Summary:
         if id(other) not in self._seen:
             lengths, diameters = other.tables.lengths, other.tables.diameters
             work = partial(Beside.of, other.patterns, lengths, diameters)
-            none = np.empty(0)
-            zero = Beside(
-                np.zeros(len(other.patterns), dtype=np.int64), lengths.counted(none), diameters.counted(none)
-            )
-            counted = self.parts.add_up(work, zero)
+            counted = self.parts.add_up(work, NOTHING)
             if self.times != 1:
                 counted = replace(counted, support=self._scaled(counted.support))
             self._seen[id(other)] = other, counted
