@@ -20,7 +20,7 @@ from ldptrace.core.positions import X, Y, are_lines, of_lines, of_points
 from ldptrace.core.reading import Names
 from ldptrace.core.tables import RaggedTable, read_table
 from ldptrace.core.times import are_dates, zone
-from ldptrace.core.values import column_of, pc
+from ldptrace.core.values import column_of, common, pc
 from ldptrace.errors import InputError
 
 ID = "traj_id"
@@ -303,21 +303,18 @@ class Trajectories:
         ids = [part.ids for part in parts if part.ids is not None]
         extras = [part.extra for part in parts if part.extra is not None]
         same_columns = len(extras) == len(parts) and len({tuple(extra.column_names) for extra in extras}) == 1
-        first = parts[0]
         return Trajectories(
             x=np.concatenate([part.x for part in parts]),
             y=np.concatenate([part.y for part in parts]),
             offsets=np.concatenate([*offsets, starts[-1:]]),
             t=np.concatenate(times) if len(times) == len(parts) else None,
             ids=np.concatenate(ids) if len(ids) == len(parts) else None,
-            crs=first.crs,
+            crs=parts[0].crs,
             extra=pa.concat_tables(extras, promote_options="permissive") if same_columns else None,
-            user=first.user if same_columns and all(part.user == first.user for part in parts) else None,
-            timezone=first.timezone if all(part.timezone == first.timezone for part in parts) else None,
+            user=common([part.user for part in parts]) if same_columns else None,
+            timezone=common([part.timezone for part in parts]),
             # A promise about a part is none about the whole.
-            provenance=first.provenance
-            if all(part.provenance == first.provenance for part in parts)
-            else None,
+            provenance=common([part.provenance for part in parts]),
             trips=ragged.joined_pieces([len(part) for part in parts], [part.trips for part in parts]),
         )
 

@@ -6,9 +6,10 @@ long.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +19,7 @@ from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.errors import InputError, NothingUsable
 
+V = TypeVar("V")
 NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$|^\s*[+-]?(?i:nan|inf|infinity)\s*$"
 
 
@@ -31,6 +33,15 @@ class _Functions:
 
 
 pc: Any = _Functions()
+
+
+def common(values: Sequence[V]) -> V | None:
+    """Return the value of all, or None if they differ.
+
+    >>> common(["UTC", "UTC"]), common(["UTC", None])
+    ('UTC', None)
+    """
+    return values[0] if all(value == values[0] for value in values) else None
 
 
 def text_of(value: object) -> str | None:

@@ -8,7 +8,7 @@ If the coordinate system is geographic, the file is also GeoParquet 1.1, so that
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +23,7 @@ from ldptrace.core.crs import WGS84
 from ldptrace.core.reading import Names, Reading
 from ldptrace.core.tables import stated_timezone
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.core.values import is_list, pc
+from ldptrace.core.values import common, is_list, pc
 from ldptrace.errors import FormatError
 from ldptrace.io.account import Parsed, naming, of_table, unique_ids
 from ldptrace.io.provenance import KEY, from_document, from_text, to_text
@@ -76,12 +76,7 @@ def stated_crs(path: Path) -> str | None:
 
 def promise(paths: Sequence[Path]) -> dict[str, Any] | None:
     """Return the privacy promise of the files, if all files state the same promise."""
-    return _common(_promise(schema_of(path).metadata or {}) for path in paths)
-
-
-def _common(promises: Iterable[dict[str, Any] | None]) -> dict[str, Any] | None:
-    first, *others = promises
-    return first if all(other == first for other in others) else None
+    return common([_promise(schema_of(path).metadata or {}) for path in paths])
 
 
 def is_feather(path: Path) -> bool:
@@ -189,7 +184,7 @@ def read(paths: Sequence[Path], reading: Reading) -> Parsed:
         table = pa.concat_tables(tables, promote_options="permissive")
         first = tables[0].schema.metadata or {}
         crs, own = _crs(first), _metadata(first, OWN_KEY)
-        promised = _common(_promise(part.schema.metadata or {}) for part in tables)
+        promised = common([_promise(part.schema.metadata or {}) for part in tables])
         parsed = of_table(table, reading)
     trajectories, notes = unique_ids(parsed.trajectories, len(paths))
     named, extra = own.get("user"), trajectories.extra
