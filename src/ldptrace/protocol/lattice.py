@@ -21,6 +21,7 @@ PAD = 1e-6
 
 DIRECTION_DI = (-1, 0, 1, -1, 1, -1, 0, 1)
 DIRECTION_DJ = (1, 1, 1, 0, 0, -1, -1, -1)
+_STEPS = tuple(zip(DIRECTION_DI, DIRECTION_DJ, strict=True))
 # Heading of each direction in eighths of a turn, counter-clockwise from east.
 DIRECTION_HEADING = (3, 2, 1, 4, 0, 5, 6, 7)
 TURNS = 5
@@ -102,12 +103,11 @@ def moves(n: int) -> Iterator[tuple[int, int, int]]:
     >>> len(list(moves(6)))
     220
     """
-    for i in range(n):
-        for j in range(n):
-            for number in range(8):
-                i2, j2 = i + DIRECTION_DI[number], j + DIRECTION_DJ[number]
-                if 0 <= i2 < n and 0 <= j2 < n:
-                    yield i * n + j, number, i2 * n + j2
+    for cell in range(n * n):
+        for number, (di, dj) in enumerate(_STEPS):
+            i, j = cell // n + di, cell % n + dj
+            if 0 <= i < n and 0 <= j < n:
+                yield cell, number, i * n + j
 
 
 def move_count(n: int) -> int:
@@ -145,8 +145,8 @@ def move_of(item: int, n: int) -> tuple[int, int]:
 
 def _neighbours(cell: int, n: int) -> list[int]:
     """Return the cells one move away, in the order of the directions."""
-    (i, j), steps = divmod(cell, n), zip(DIRECTION_DI, DIRECTION_DJ, strict=True)
-    return [(i + di) * n + j + dj for di, dj in steps if 0 <= i + di < n and 0 <= j + dj < n]
+    i, j = divmod(cell, n)
+    return [(i + di) * n + j + dj for di, dj in _STEPS if 0 <= i + di < n and 0 <= j + dj < n]
 
 
 def link_count(n: int) -> int:
