@@ -20,7 +20,11 @@ from hypothesis import strategies as st
 from shuffler_kit import HOUR
 from world_kit import DEVICES, WINDOWS, World, begun, make_curator, seal_of
 
+# Every test run plays the same histories; a longer one draws others each time, and a failure prints its own.
 HISTORIES = int(os.environ.get("LDPTRACE_HISTORIES", "300"))
+DRAWN = settings(
+    deadline=None, suppress_health_check=list(HealthCheck), derandomize="LDPTRACE_HISTORIES" not in os.environ
+)
 Event = tuple[Any, ...]
 
 _device, _window = st.integers(0, DEVICES - 1), st.integers(0, WINDOWS - 1)
@@ -183,7 +187,7 @@ LATE = [
 @example(events=CURATOR_BACK, admission=False)
 @example(events=BETWEEN, admission=False)
 @example(events=LATE, admission=False)
-@settings(max_examples=HISTORIES, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(DRAWN, max_examples=HISTORIES)
 def test_whatever_happens(curators: Path, events: list[Event], admission: bool) -> None:
     run(curators, events, admission=admission)
 
@@ -194,7 +198,7 @@ def test_whatever_happens(curators: Path, events: list[Event], admission: bool) 
 @example(
     [("time", 2.0), ("send", 0, 0, ""), ("time", HOUR * 1.25), ("network", "late"), *[("time", HOUR)] * 2]
 )
-@settings(max_examples=HISTORIES // 5, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(DRAWN, max_examples=HISTORIES // 5)
 def test_another_trip_changes_one_report_and_nothing_else(curators: Path, events: list[Event]) -> None:
     """Numbers, sizes and times of what leaves the shuffler, and all other reports, are those of the other history."""
     one, two = run(curators, events), run(curators, events, twin=True)
