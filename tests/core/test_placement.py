@@ -71,3 +71,9 @@ def test_misuse_is_refused(grid: Grid, rng: np.random.Generator) -> None:
     with pytest.raises(InputError, match="uniform or neighbours"):
         place(paths, rng, "centre")  # type: ignore[arg-type]
     assert len(respace(place(CellPaths.from_lists([], grid), rng, "neighbours"), 1.0)) == 0
+
+
+@pytest.mark.parametrize("spacing", [1e-6, 1e-300])
+def test_a_spacing_that_fills_the_memory_is_refused(spacing: float) -> None:
+    with pytest.raises(InputError, match=r"makes [\d,]+ points of 1 trip, .* give a larger one"):
+        respace(Trajectories.from_lists([[(0, 0), (3000, 0)]]), spacing)

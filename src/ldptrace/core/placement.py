@@ -15,10 +15,13 @@ from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.core.words import count
 from ldptrace.errors import InputError
 
 Style = Literal["uniform", "neighbours"]
 STYLES: tuple[Style, ...] = ("uniform", "neighbours")
+# Points of the trips that are drawn at once: eight gigabytes.
+MOST_POINTS = 500_000_000
 
 # How far an end of a path goes towards its neighbour: who leaves a cell was more often near its border.
 _LEANING = 0.05
@@ -90,7 +93,13 @@ def respace(
     many = sizes > 1
     sizes = sizes.copy()
     span = along[offsets[1:][many] - 1] - along[offsets[:-1][many]]
-    sizes[many] = np.maximum(np.ceil(span / spacing), 1).astype(np.int64) + 1
+    steps = np.maximum(np.ceil(span / spacing), 1)
+    if steps.sum() > MOST_POINTS:
+        raise InputError(
+            f"a spacing of {spacing:g} makes {steps.sum():,.0f} points of {count(len(trajectories), 'trip')}, and "
+            f"at most {MOST_POINTS:,} are possible at once: give a larger one"
+        )
+    sizes[many] = steps.astype(np.int64) + 1
     new = ragged.offsets_of(sizes)
     points = np.empty((2, new[-1]))
 

@@ -94,7 +94,7 @@ def zone_map(
             # Long names stand in several lines, so that they stay within their zone.
             lines = textwrap.wrap(names.get(name, name), ACROSS, break_long_words=False) or [""]
             said = "".join(
-                f'<tspan x="{cx}" dy="{(1 - len(lines)) / 2 if line == 0 else 1:g}em">{escape(text)}</tspan>'
+                f'<tspan x="{cx}" dy="{1.2 * (1 - len(lines)) / 2 if line == 0 else 1.2:g}em">{escape(text)}</tspan>'
                 for line, text in enumerate(lines)
             )
             parts.append(f'<text class="zone-name" y="{cy}" text-anchor="middle">{said}</text>')
