@@ -4,8 +4,11 @@ import errno
 import json
 import os
 import signal
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -163,6 +166,61 @@ def test_a_signal_that_ends_the_program_leaves_no_hidden_file(
     assert target.read_text() == "old"
     assert {path.name for path in tmp_path.iterdir()} == {"a.csv", "b.parquet"}
     assert signal.getsignal(number) is before
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="the system has no such signal")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_during_an_import_ends_the_program_soon_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, code: int
+) -> None:
+    """Compiled libraries swallow whatever is raised while they are imported, as this one does."""
+    source, target = tmp_path / "a.csv", tmp_path / "b.parquet"
+    source.write_text("id,x,y\n1,0,0\n1,1,1\n")
+    (tmp_path / "swallowing.py").write_text(
+        "import os\ntry:\n    os.kill(os.getpid(), int(os.environ['NUMBER']))\nexcept BaseException:\n    pass\n"
+    )
+    monkeypatch.setenv("NUMBER", str(int(number)))
+    monkeypatch.syspath_prepend(tmp_path)
+    before = signal.getsignal(number)
+    reached = []
+
+    @contextmanager
+    def slow(path: Path) -> Iterator[Callable[[Trajectories], None]]:
+        import_module("swallowing")
+        for _ in range(200):
+            time.sleep(0.1)
+        reached.append(path)
+        yield lambda _: None
+
+    monkeypatch.setattr(parquet, "writer", slow)
+    try:
+        assert status("convert", source, target) == code
+    finally:
+        sys.modules.pop("swallowing", None)
+    assert reached == []
+    assert not target.exists()
+    assert signal.getsignal(number) is before
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="the system has no such signal")
+def test_a_signal_that_nohup_ignores_stays_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, target = tmp_path / "a.csv", tmp_path / "b.parquet"
+    source.write_text("id,x,y\n1,0,0\n1,1,1\n")
+    writer = parquet.writer
+
+    @contextmanager
+    def hung_up(path: Path) -> Iterator[Callable[[Trajectories], None]]:
+        os.kill(os.getpid(), signal.SIGHUP)
+        with writer(path) as write_part:
+            yield write_part
+
+    monkeypatch.setattr(parquet, "writer", hung_up)
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert status("convert", source, target) == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert len(read(target)) == 1
 
 
 def test_all_files_of_a_command_stay_or_none(

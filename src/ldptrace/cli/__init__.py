@@ -24,10 +24,15 @@ from ldptrace.errors import LdptraceError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+    from types import FrameType
 
 # Exit status after Ctrl-C, and after other signals that end a program.
 STOPPED = 130
-ENDED = {signal.SIGTERM: 143, **({signal.SIGHUP: 129} if hasattr(signal, "SIGHUP") else {})}
+ENDED = {
+    signal.SIGINT: STOPPED,
+    signal.SIGTERM: 143,
+    **({signal.SIGHUP: 129} if hasattr(signal, "SIGHUP") else {}),
+}
 # Servers handle signals themselves and keep what they wrote. What a device gave away stays in its ledger, so its report
 # stays too.
 LASTING = frozenset({"serve", "shuffle", "fleet", "campaign", "report"})
@@ -179,24 +184,47 @@ def _whole() -> Iterator[None]:
 
     before: dict[int, Any] = {}
     ended: list[int] = []
+    again: list[threading.Timer] = []
+    is_over = False
 
-    def end(number: int, frame: object) -> None:
+    def end(number: int, frame: FrameType | None) -> None:
+        if is_over:
+            return
         ended.append(ENDED[signal.Signals(number)])
-        sys.exit(ended[0])
+        while frame is not None and not frame.f_code.co_filename.startswith("<frozen importlib"):
+            frame = frame.f_back
+        if frame is None:
+            sys.exit(ended[0])
+        # Compiled libraries swallow what is raised while they are imported: try again soon.
+        again.append(threading.Timer(0.1, _to_main_thread, (number,)))
+        again[-1].start()
 
     if threading.current_thread() is threading.main_thread():
-        before = {number: signal.signal(number, end) for number in ENDED}
+        # What nohup ignores stays ignored.
+        heard = [number for number in ENDED if signal.getsignal(number) is not signal.SIG_IGN]
+        before = {number: signal.signal(number, end) for number in heard}
     try:
         with together():
             try:
                 yield
             finally:
-                # A library that is being imported may make another error of the exit, or none.
+                is_over = True
+                for timer in again:
+                    timer.cancel()
+                # A library may make another error of the exit, or none.
                 if ended:
                     sys.exit(ended[0])
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _to_main_thread(number: int) -> None:
+    """Send a signal to the thread that runs the command, which may wait for others."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, number)
+    else:
+        signal.raise_signal(number)
 
 
 def _say(message: str) -> None:
