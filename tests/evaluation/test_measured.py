@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from evaluation_data import drifting_walks
 from ldptrace.core.outside import POLICIES
 from ldptrace.core.reading import Outside
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.engines.local import Memory
 from ldptrace.errors import InputError
 from ldptrace.evaluation.evaluator import evaluate
 from ldptrace.evaluation.measured import (
@@ -163,6 +165,27 @@ def test_a_sample_and_bootstraps_of_lines() -> None:
     for size, other in again.items():
         assert abs(other.traces.trajectories - size) < 6 * np.sqrt(size)
     assert len(side.sample(rng)) == 2000
+
+
+def test_what_a_cluster_runs_does_not_hold_the_set() -> None:
+    held: list[object] = []
+
+    class Watched(Memory):
+        def put_aside(self, work: Any, nothing: Any) -> Any:
+            held.extend(cell.cell_contents for cell in work.__closure__)
+            return super().put_aside(work, nothing)
+
+        def add_up(self, work: Any, nothing: Any) -> Any:
+            held.extend(cell.cell_contents for cell in work.__closure__)
+            return super().add_up(work, nothing)
+
+    whole = drifting_walks(60, 1)
+    side = replace(Side.of(whole, GRID), crowd=Watched(whole))
+    side.measured(np.random.default_rng(1), few=20, sizes=[30])
+    side.sample(np.random.default_rng(1))
+    held.append(side.kept.args)  # type: ignore[attr-defined]
+    assert len(held) > 5
+    assert not any(isinstance(each, Side | Memory) for each in held)
 
 
 def test_another_size_of_the_same_set() -> None:

@@ -124,16 +124,10 @@ class Spread:
     classes: Ints
 
     @staticmethod
-    def nothing() -> Spread:
-        """Make the spread of no values."""
-        return Spread(math.inf, -math.inf, 0.0, np.zeros(CLASSES, dtype=np.int64))
-
-    @staticmethod
     def of(values: Floats) -> Spread:
         """Compute the spread of the values of a block."""
-        if len(values) == 0:
-            return Spread.nothing()
-        return Spread(float(values.min()), float(values.max()), float(values.sum()), class_counts(values))
+        low, high = float(values.min(initial=math.inf)), float(values.max(initial=-math.inf))
+        return Spread(low, high, float(values.sum()), class_counts(values))
 
     def __add__(self, other: Spread) -> Spread:
         return added(self, other, low=min(self.low, other.low), high=max(self.high, other.high))

@@ -88,10 +88,6 @@ class Counts:
     values: Floats
 
     @staticmethod
-    def nothing(base: int) -> Counts:
-        return Counts(base, np.empty(0, dtype=np.int64), np.empty(0))
-
-    @staticmethod
     def of(base: int, keys: Ints, weight: Floats) -> Counts:
         """Add up the weights of equal keys."""
         if len(keys) and keys.max() < _DENSE:
