@@ -148,7 +148,7 @@ def faults_of(database: Database, outcome: StandingOutcome, lifetime: float) -> 
     """What is not as it must be."""
     with database.reading() as session:
         found = counts_of(session, NAME)
-        released = {one["round"] - 1: one["state"] for one in releases_of(session, NAME)}
+        released = {number: one["state"] for number, one in releases_of(session, NAME).items()}
         least = find(session, NAME).terms.min_reports
     counted = {entry.window: entry.reports for entry in found}
     faults = []
@@ -173,7 +173,7 @@ def faults_of(database: Database, outcome: StandingOutcome, lifetime: float) -> 
 def is_over(database: Database) -> bool:
     """Whether every window is closed, and released if it has enough reports."""
     with database.reading() as session:
-        done = {one["round"] - 1 for one in releases_of(session, NAME) if one["state"] == "done"}
+        done = {number for number, one in releases_of(session, NAME).items() if one["state"] == "done"}
         least = find(session, NAME).terms.min_reports
         return all(
             entry.state == "closed" and (entry.reports < least or entry.number in done)
@@ -183,7 +183,7 @@ def is_over(database: Database) -> bool:
 
 def show_windows(database: Database) -> None:
     with database.reading() as session:
-        released = {one["round"] - 1: one["state"] for one in releases_of(session, NAME)}
+        released = {number: one["state"] for number, one in releases_of(session, NAME).items()}
         for entry in counts_of(session, NAME):
             said = released.get(entry.number, "no release")
             print(f"  window {entry.window}: {entry.reports:,} reports, {entry.state}, {said}", flush=True)

@@ -126,7 +126,7 @@ def run(folder: Path, users: int, windows: int) -> list[str]:
         attempt = releases.begin(database, NAME, actor="schedule", number=due.number)
         releases.Attempt(database, NAME, attempt, due.number).make(0)
     with database.reading() as session:
-        done = [one["state"] for one in views.releases_of(session, NAME)].count("done")
+        done = [one["state"] for one in views.releases_of(session, NAME).values()].count("done")
         counted = sum(one["reports"] for one in views.overview(session, find(session, NAME))["round_reports"])
     database.close_all()
     if (done, counted) != (windows, windows * users):
