@@ -97,7 +97,7 @@ DRIVEN_FAULTS = [
     Fault("audit: repeated ids of its own client are not seen", f"{_AUDIT}/system.py", "    if len(ids) < reports:", "    if False:", "tests/audit/test_source.py"),
     Fault("audit: trips without dates only", f"{_AUDIT}/system.py", "begin + INTERVAL * k) for", "INTERVAL * k) for", _CLIENT),
     Fault("audit: short trips only", f"{_AUDIT}/system.py", "times = -(-FIXES // len(points))", "times = 1", _CLIENT),
-    Fault("audit: the ledger is not asked", f"{_AUDIT}/ledger.py", 'if step.do == "report" and found != step.result:', "if False:", "tests/audit/test_ledger.py"),
+    Fault("audit: the ledger is not asked", f"{_AUDIT}/ledger.py", 'if step.do == "report" and result != step.result:', "if False:", "tests/audit/test_ledger.py"),
     Fault("audit: restarts are none", f"{_AUDIT}/ledger.py", "        device.restart()\n", "", "tests/audit/test_ledger.py"),
     Fault("audit: the group is not compared", f"{_AUDIT}/client.py", "chance > ALPHA, detail)", "True, detail)", _CLIENT),
 ]  # fmt: skip
