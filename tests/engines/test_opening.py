@@ -36,6 +36,13 @@ def test_a_cluster_needs_names_and_bounds() -> None:
         open_crowd(TRIPS, Reading(bounds=(0, 0, 4, 4)), Running("spark"), ExitStack())
 
 
+def test_a_cluster_cuts_no_trips_at_their_gaps(tmp_path: Path) -> None:
+    lt.write(TRIPS, tmp_path / "trips.parquet")
+    reading = Reading(bounds=(0, 0, 4, 4), split_gap=60)
+    with ExitStack() as resources, pytest.raises(InputError, match="--split-gap needs the trips in memory"):
+        open_crowd(tmp_path / "trips.parquet", reading, Running("spark"), resources)
+
+
 def test_points_are_read_where_they_fit(tmp_path: Path) -> None:
     lt.write(Trajectories.concat([TRIPS] * 50), tmp_path / "points.csv")
     with ExitStack() as resources:

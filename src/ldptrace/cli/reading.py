@@ -13,7 +13,6 @@ from ldptrace.cli.common import note
 from ldptrace.cli.options import with_options
 from ldptrace.core.reading import Names, Reading
 from ldptrace.core.running import Running
-from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
     from ldptrace.core.trajectories import Trajectories
@@ -50,15 +49,9 @@ def open_sets(
     The memory is divided between the sets. The sets are not cut at the bounds of the comparison. Named columns and
     `--split-gap` apply to the real set only.
     """
-    from ldptrace.engines.opening import open_files, open_on_cluster
+    from ldptrace.engines.opening import open_sources
 
     reading = replace(reading, bounds=None)
     wanted = [(real, reading), *((path, unnamed(reading)) for path in synthetic)]
-    if running.spark:
-        if reading.split_gap is not None:
-            raise InputError(
-                "--split-gap needs the trips in memory: convert them first, or use --engine local"
-            )
-        return list(open_on_cluster(wanted, resources)[0])
-    share = running.bytes // len(wanted)
-    return [open_files(path, own, resources, memory=share) or read_input(path, own) for path, own in wanted]
+    found, _ = open_sources(wanted, running, resources)
+    return [crowd or read_input(*each) for crowd, each in zip(found, wanted, strict=True)]

@@ -11,7 +11,7 @@ from typing import Any
 from ldptrace.core.reading import Reading
 from ldptrace.core.running import Running
 from ldptrace.engines.base import Crowd, Writer
-from ldptrace.engines.files import Files, open_batches
+from ldptrace.engines.files import open_batches
 from ldptrace.engines.local import Memory, write_drawn
 from ldptrace.errors import InputError
 from ldptrace.io.files import read_with_account
@@ -24,35 +24,34 @@ def open_crowd(
 
     If `passes` is false, the method needs all trajectories in memory.
     """
-    named = isinstance(real, str | os.PathLike)
-    if running.spark:
-        if not named or reading.bounds is None or not passes:
-            raise InputError(
-                "a cluster needs the name of its input, public bounds, and a method with a model"
-            )
-        (crowd,), write = open_on_cluster([(real, reading)], resources)
-        return crowd, write
-    if named and passes and reading.bounds is not None:
-        found = open_files(
-            Path(real), reading, resources, memory=running.bytes, always=running.batches, trips=True
+    if isinstance(real, str | os.PathLike) and passes and reading.bounds is not None:
+        (found,), write = open_sources(
+            [(real, reading)], running, resources, always=running.batches, trips=True
         )
-        if found is not None:
-            return found, write_drawn
+        return Memory(*read_with_account(real, reading)) if found is None else found, write
+    if running.spark:
+        raise InputError("a cluster needs the name of its input, public bounds, and a method with a model")
     return Memory(*read_with_account(real, reading)), write_drawn
 
 
-def open_files(path: Path, reading: Reading, resources: ExitStack, **how: Any) -> Files | None:
-    """Open tables batch by batch (`ldptrace.engines.files.open_batches`), until the resources are closed."""
-    found = open_batches(path, reading, **how)
-    if found is not None:
-        resources.callback(found.close)
-    return found
-
-
-def open_on_cluster(
-    sources: Sequence[tuple[str | os.PathLike[str], Reading]], resources: ExitStack
-) -> tuple[list[Crowd], Writer]:
-    """Open several inputs on one cluster, which is left when the resources are closed."""
+def open_sources(
+    sources: Sequence[tuple[str | os.PathLike[str], Reading]],
+    running: Running,
+    resources: ExitStack,
+    **how: bool,
+) -> tuple[Sequence[Crowd | None], Writer]:
+    """Open several inputs where the work runs, until the resources are closed: on one cluster, or batch by batch as
+    `ldptrace.engines.files.open_batches` does. None stands for an input that fits into its share of the memory."""
+    if not running.spark:
+        found: list[Crowd | None] = []
+        for path, reading in sources:
+            files = open_batches(Path(path), reading, memory=running.bytes // len(sources), **how)
+            if files is not None:
+                resources.callback(files.close)
+            found.append(files)
+        return found, write_drawn
+    if any(reading.split_gap is not None for _, reading in sources):
+        raise InputError("--split-gap needs the trips in memory: convert them first, or use --engine local")
     from ldptrace.engines.spark import Spark, address
     from ldptrace.engines.spark_crowd import SparkCrowd
 
