@@ -460,7 +460,7 @@ SHUFFLERS = [
     Fault("shuffler: a plan that is added again loses its codes", _STORE, "max(admission, excluded.admission)", "excluded.admission", STORE),
     Fault("shuffler: everybody knows where a report stands", _STORE, "secrets.token_bytes(32))", "bytes(32))", STORE),
     Fault("shuffler: codes of closed windows stay", _STORE, '    session.execute("DELETE FROM codes WHERE plan = ? AND label = ?", (batch.plan, batch.window))\n', "", STORE),
-    Fault("shuffler: reports are acknowledged before the disk has them", _STORE, "synchronous = FULL", "synchronous = OFF", STORE),
+    Fault("shuffler: reports are acknowledged before the disk has them", _STORE, "synchronous=FULL", "synchronous=OFF", STORE),
     Fault("shuffler: a backup holds open batches", _STORE, 'copy.execute(f"DROP TABLE {_table(plan, window)}")', "pass", STORE),
     Fault("curator: small batches are counted", _BATCHES, "+ 1 < plan.shuffled.batch", "+ 1 < 0", BATCHES),
     Fault("curator: another batch is answered like the first", _BATCHES, "if found[0] != digest:", "if False:", BATCHES),

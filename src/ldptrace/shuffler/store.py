@@ -482,12 +482,7 @@ def _table(plan: str, window: int) -> str:
 
 def _prepared(connection: sqlite3.Connection) -> None:
     # No write-ahead log, because it would keep the order of the last commits.
-    for pragma in (
-        "journal_mode = TRUNCATE",
-        "synchronous = FULL",
-        "secure_delete = ON",
-        "temp_store = MEMORY",
-    ):
+    for pragma in ("journal_mode=TRUNCATE", "synchronous=FULL", "secure_delete=ON", "temp_store=MEMORY"):
         connection.execute(f"PRAGMA {pragma}").fetchall()
 
 
