@@ -1,7 +1,7 @@
 """What liars reach: people who lie about their trips, and clients that forge the bytes of reports.
 
     python -m benchmarks.liars [--users 100000] [--repeats 3] [--epsilons 1,4] [--data FOLDER]
-                               [--map | --shuffled | --defences | --stream]
+                               [--map | --shuffled | --defences | --stream | --power]
 
 All liars claim one and the same trip, which hardly anybody makes: four cells in a row. For each share of liars and each
 way to lie: the share of synthetic trips that hold these four cells in order (the pattern, as in the attack TraP), that
@@ -13,6 +13,7 @@ how often it is noticed, at one false alarm in a thousand collections.
 - `--defences`: what is left of the shifts if answers that the model misses lose weight (Huber's weights, twice), and if
   visits are recovered as in LDPRecover (arXiv 2403.09351) with the share of the liars known; and what both cost where
   nobody lies (and LDPRecover expects 5 %).
+- `--power`: in which part of the collections reports that are forged without care are noticed, by the share of liars.
 - `--stream`: each device answers once in six steps, as in a stream with hidden presence (`benchmarks.liars_stream`).
 """
 
@@ -47,6 +48,7 @@ from ldptrace.roads.library import Library
 from ldptrace.simulation import collect
 
 LIARS = (0.01, 0.05)
+POWER = (0.01, 0.015, 0.02, 0.03, 0.05)
 WAYS = ("false trips", "forged", "forged with care")
 DRAWN = 100_000
 SEED = 9
@@ -173,6 +175,20 @@ def measured(setting: Setting, epsilon: float, seed: int) -> dict[str, Row]:
     return rows
 
 
+def powered(setting: Setting, epsilon: float, seed: int) -> dict[str, Row]:
+    """Whether one collection is noticed, by the share of liars who forge all that they can."""
+    plan = setting.plan(epsilon)
+    paths, rng = setting.paths(plan, seed), np.random.default_rng(seed)
+    cells, honest = claimed(paths), collect(plan, paths, rng)
+    rows = {}
+    for share in (0.0, *POWER):
+        tally = honest + lie(plan, WAYS[1], cells, round(share * setting.users), rng)
+        rows[f"{share:.1%} forged"] = {
+            "noticed": noticed(plan, tally, setting.fit(plan, tally).matches),
+        }
+    return rows
+
+
 def doubted(seen: Observation, expected: Floats) -> Observation:
     """Answers that are missed by more than `MISSED` standard errors count as if they were missed by as many."""
     misfits = np.abs(seen.frequencies - expected) / np.sqrt(seen.variances)
@@ -280,7 +296,7 @@ def main() -> None:
     parser.add_argument("--epsilons", default="1,4")
     parser.add_argument("--data", type=Path)
     parser.add_argument("--library", type=int, help="number of routes, with --map")
-    for way in ("map", "shuffled", "defences", "stream"):
+    for way in ("map", "shuffled", "defences", "stream", "power"):
         parser.add_argument(f"--{way}", action="store_true")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
     options = parser.parse_args()
@@ -295,6 +311,8 @@ def main() -> None:
     name, measure = "liars", measured
     if options.defences:
         name, measure = "liars_defences", defended
+    elif options.power:
+        name, measure = "liars_power", powered
     elif options.stream:
         from benchmarks.liars_stream import streamed
 

@@ -307,10 +307,9 @@ def test_a_time_of_a_file_is_a_moment_in_any_zone(jar: Path, plan: Path, tmp_pat
     plan.write_text(Plan.from_json(plan.read_text()).changed(standing=STANDING).to_json())
     options = ("--plan", plan, "--ledger", book, "--trajectory", trip)
 
-    def said(time: str, command: str = "explain", **status: int) -> str:
-        trip.write_text(
-            f'<gpx><trk><trkseg><trkpt lat="52.5" lon="13.4"><time>{time}</time></trkpt></trkseg></trk></gpx>'
-        )
+    def said(time: str, command: str = "explain", extension: str = "", **status: int) -> str:
+        point = f'<trkpt lat="52.5" lon="13.4"><time>{time}</time>{extension}</trkpt>'
+        trip.write_text(f"<gpx><trk><trkseg>{point}</trkseg></trk></gpx>")
         more = ("-o", tmp_path / "report") if command == "report" else ()
         return java(
             "-jar", jar, command, *options, "--now", now + 2 * 604_800 * (not status), *more, **status
@@ -324,6 +323,8 @@ def test_a_time_of_a_file_is_a_moment_in_any_zone(jar: Path, plan: Path, tmp_pat
     expected = said(f"{utc}Z")
     assert said(f"{india}+05:30") == expected
     assert said(f"{later}Z") != expected
+    # An extension may have elements of the same name.
+    assert said(f"{utc}Z", extension=f'<time xmlns="urn:x">{later}Z</time>') == expected
 
 
 def test_the_moment_of_sending_is_random(jar: Path, trip: Path, plan: Path, tmp_path: Path) -> None:

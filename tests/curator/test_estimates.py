@@ -123,3 +123,21 @@ def test_users_are_chosen_at_random() -> None:
     for share in (0.0, 0.5):
         error = nulls_error(certain, 94, 94, 4 * share)
         assert error**2 == pytest.approx(16 * choice_variance(share, 94))
+
+
+def test_the_error_of_a_share_follows_from_those_who_have_the_item() -> None:
+    plan = Plan.single_report(GRID, 2.0)
+    zero, users = Tally.zero(plan), 1_000
+    asks = plan.rounds[0].asks
+    number = [ask.question.name for ask in asks].index("start")
+    channel = asks[number].randomizer
+    p, q = map(float, channel.probabilities)
+    assert abs(p - 0.5) < abs(q - 0.5) - 0.05
+    for share, named in ((0.0, q), (1.0, p)):
+        counts = [*zero.counts]
+        counts[number] = np.full_like(counts[number], round(users * named))
+        asked = tuple(users if place == number else 0 for place in range(len(asks)))
+        found = Estimates.from_tally(plan, replace(zero, counts=tuple(counts), reports=asked, users=asked))
+        assert found["start"].frequencies[0] == pytest.approx(share, abs=0.01)
+        error = np.sqrt(named * (1 - named) / users) / (p - q)
+        assert found["start"].std_errors[0] == pytest.approx(error, rel=0.02)

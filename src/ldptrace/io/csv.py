@@ -214,15 +214,15 @@ class Text:
 
     def _refuse_joined(self, rows: int) -> None:
         """Raise an error if a quotation mark made one row of several lines: it would take away the rows of others."""
-        quoted, lines = False, -1
-        after = True
+        if not any(b'"' in block for block in decoded_blocks(self.path, self.encoding)):
+            return
+        lines, after = -1, True
         for block in decoded_blocks(self.path, self.encoding):
             data = np.frombuffer(block, dtype=np.uint8)
-            quoted = quoted or b'"' in block
             ends = (data == ord("\n")) | (data == ord("\r"))
             lines += int(np.count_nonzero(~ends & np.append(after, ends[:-1])))
             after = ends[-1]
-        if not quoted or lines <= rows:
+        if lines <= rows:
             return
         found = (line for block in decoded_blocks(self.path, self.encoding) for line in block.splitlines())
         number = next((number for number, line in enumerate(found, 1) if not self._is_whole(line)), 1)
