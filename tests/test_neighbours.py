@@ -1010,7 +1010,7 @@ def test_a_line_of_several_parts_is_one_trip(
 @pytest.mark.parametrize("name", ["csv", "lists", "gpx", "geojson"])
 @pytest.mark.parametrize("every", [None, "30min"])
 def test_stream(name: str, every: str | None, tmp_path: Path, devices: Rounds) -> None:
-    _tried(streamed(every=every), name, tmp_path, devices, 1 if name == "lists" and every else 6)
+    _tried(streamed(every=every), name, tmp_path, devices, 1 if name == "lists" and every else 12)
 
 
 @pytest.mark.parametrize("method", ["paper", "randsyn", "combtran", "noadapt"])
@@ -1028,7 +1028,7 @@ def test_the_grid_that_a_pilot_chooses(tmp_path: Path, devices: Rounds) -> None:
 @pytest.mark.parametrize("step", [200.0, 1000.0])
 def test_every_step_of_a_stream(step: float, tmp_path: Path, devices: Rounds) -> None:
     """In short steps few devices answer, or none."""
-    _tried(streamed(step=step, every="40min"), "lists", tmp_path, devices, 6)
+    _tried(streamed(step=step, every="40min"), "lists", tmp_path, devices, 15)
     assert len(devices.tables) > 5
 
 
