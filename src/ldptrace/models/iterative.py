@@ -24,7 +24,7 @@ from ldptrace.models.evidence import Spread, climbed
 from ldptrace.models.linear import Root
 from ldptrace.models.observation import Observation
 from ldptrace.models.prior import Prior
-from ldptrace.models.solver import SMALL, LargePredictor, Model, Solver
+from ldptrace.models.solver import LargePredictor, Model, Solver
 
 # Reading the rows is what takes the time, so they are of single precision, as long as it tells the 1 of the equations
 # from nothing beside the largest square of a row.
@@ -75,22 +75,24 @@ class Preconditioner:
 
 # The part of an answer that is not fitted: no model of thousands of cells is exact.
 INEXACT = 0.01
-# Steps of a round, each with derivatives of its own.
-CHORDS = 2
-# Products of a step at most, and the part of the equations' right side that may be left over.
-PRODUCTS, LEFT_OVER = 40, 0.1
+# Steps of the first round at most and of later ones, each with derivatives of its own.
+APPROACH, CHORDS = 6, 2
+# Products of a solution at most, and the part of the equations' right side that may be left over: more of it in steps,
+# as the next one corrects them.
+PRODUCTS, LEFT_OVER, ROUGHLY = 40, 0.1, 0.3
 # A step is made in full, or else that much of it: where it brings so much of what the equations promise, or, the
 # shortest, anything. How often it is damped more, tenfold each time.
 SHARES, KEPT, DAMPINGS = (1.0, 0.6, 0.3), 0.25, 8
 # Mean squared misfit above which the first step is damped, and its part that it is damped with.
 FAR_OFF, FIRST_DAMPING = 25.0, 0.2
 # Random vectors that a trace is estimated from, and a diagonal.
-PROBES, SIGNS = 6, 12
+PROBES, SIGNS = 6, 8
 # Pools that are expected to be less than this many of their standard errors tell next to nothing: their rows would
 # only take time.
-UNTOLD = 0.3
-# Rows of the pools are computed again where the last round moved the answers by more standard errors than this.
-NEARBY = 1.0
+UNTOLD = 1.0
+# A step that moves the answers by more standard errors than this begins far from the fit: the first round ends with one
+# that does not, and rows of the pools are computed again after one that does. Later rounds end with one of ENOUGH.
+NEARBY, ENOUGH = 3.0, 0.5
 # Rows of the pools that a thread computes at a time.
 ROWS = 16
 
@@ -125,7 +127,7 @@ class IterativeSolver(Solver[Model]):
         self.errors = np.hypot(self.errors, INEXACT * np.maximum(self.observed, 0))
         self._damping: float | None = None
         self._pooled: Pooled | None = None
-        # How far the last round wanted to move the answers.
+        # How far the last step wanted to move the answers.
         self._change = math.inf
         columns = prior.basis.shape[1]
         self.coefficients = np.zeros(columns)
@@ -206,22 +208,22 @@ class IterativeSolver(Solver[Model]):
         return pool, 1 / np.sqrt(np.bincount(pool))[pool]
 
     def descend(self, here: Model, logs: Floats, longest: float) -> tuple[Model, float]:
-        if not self.coefficients.any() and here.potentials.any():
+        if here.potentials.any():
+            # New variances divide the same potentials among the components in another way.
             self.coefficients = self._nearest(here.potentials, logs)
-        gap = self.misfit(here)
+        begins, gap = not here.potentials.any(), self.misfit(here)
         begin, first = self._cost(gap, logs), math.inf
-        for number in range(CHORDS):
+        for number in range(APPROACH if begins else CHORDS):
             if number:
                 self.linearise(here)
                 gap = self.misfit(here)
-            there, gap, change = self._step(here, gap, logs)
-            if number == 0:
-                first = self._change = change
-                if there is here:
-                    return here, first
+            there, gap, self._change = self._step(here, gap, logs)
+            first = self._change if number == 0 else first
             stays, here = there is here, there
-            if stays or change < SMALL:
+            if stays or self._change < (NEARBY if begins else ENOUGH):
                 break
+        if number == 0 and stays:
+            return here, first
         # Where single answers swing on, the fit has settled when all of them together are as likely as before.
         gained = (begin - self._cost(gap, logs)) / math.sqrt(2 * len(self.observed))
         return here, min(first, max(gained, 0.0))
@@ -255,7 +257,7 @@ class IterativeSolver(Solver[Model]):
             mean = float(gap @ gap) / len(gap)
             damping = FIRST_DAMPING * mean if mean > FAR_OFF else 0.0
         for _ in range(DAMPINGS):
-            wanted = sizes * self._solved(right, sizes, damping)
+            wanted = sizes * self._solved(right, sizes, damping, ROUGHLY)
             step = np.sign(wanted) * np.log1p(np.abs(wanted))
             moved = basis @ step
             effect = self.apply(moved)
@@ -277,13 +279,15 @@ class IterativeSolver(Solver[Model]):
         self._damping = damping
         return here, gap, change
 
-    def _solved(self, right: Floats, sizes: Floats, damping: float = 0.0) -> Floats:
+    def _solved(
+        self, right: Floats, sizes: Floats, damping: float = 0.0, left_over: float = LEFT_OVER
+    ) -> Floats:
         """Return the step of the coefficients, by conjugate gradients."""
         basis, inverse = self.prior.basis, self._preconditioner.inverse(sizes, damping)
         step, rest = np.zeros_like(right), right
         search = inverse(rest)
         size = rest @ search
-        goal = LEFT_OVER**2 * size
+        goal = left_over**2 * size
         for _ in range(PRODUCTS):
             if size <= goal:
                 break
