@@ -18,7 +18,7 @@ from ldptrace.io import write
 from ldptrace.io.formats import FORMATS
 from ldptrace.products.flows import Flows
 from ldptrace.products.matrix import Matrix
-from ldptrace.products.sample import Sample
+from ldptrace.products.sample import Numbers, Sample
 from ldptrace.products.simulators import SIMULATORS, write_for
 from ldptrace.products.statement import Operator, write_statement
 from ldptrace.products.statement.papers import Promise
@@ -37,16 +37,15 @@ def trips() -> Trajectories:
 
 def matrix() -> Matrix:
     values = RNG.random((3, 2, 20, 20))
-    return Matrix(
-        tuple(f"z{k}" for k in range(20)), ("a", "b"), values[0], 0.0, values[1], values[2], PROMISE
-    )
+    return Matrix(tuple(f"z{k}" for k in range(20)), ("a", "b"), Numbers(*values), 0.0, PROMISE)
 
 
-def flows() -> Flows:
-    roads = lattice_roads(6)
+def flows(side: int = 6, trips: int = 200) -> Flows:
+    roads = lattice_roads(side)
     x0, y0, x1, y1 = roads.bounds()
-    x, y = RNG.uniform(x0, x1, 200), RNG.uniform(y0, y1, 200)
-    return Flows.count(Sample.of_trips(Trajectories(x, y, np.arange(0, 201, 2), provenance=PROMISE)), roads)
+    x, y = RNG.uniform(x0, x1, trips), RNG.uniform(y0, y1, trips)
+    line = Trajectories(x, y, np.arange(0, trips + 1, 2), provenance=PROMISE)
+    return Flows.count(Sample.of_trips(line), roads)
 
 
 def cases() -> Iterator[tuple[str, Written]]:
@@ -115,3 +114,17 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path: Path, name: 
     # With room enough, the same files are written.
     CASES[name](folder / name)
     assert files(folder).keys() == files(whole).keys()
+
+
+@pytest.mark.slow
+def test_a_database_that_shrinks_when_the_disk_is_full(tmp_path: Path) -> None:
+    """SQLite takes back what it wrote, so that there is room again when the error arrives."""
+    many, target = flows(60, 6000), tmp_path / "flows.gpkg"
+    many.write(target)
+    size = target.stat().st_size
+    assert size > 2_500_000
+    before = files(tmp_path)
+    for limit in range(1_200_000, size, (size - 1_200_000) // 4):
+        with pytest.raises(OSError, match=r"File too large"), at_most(limit):
+            many.write(target)
+        assert files(tmp_path) == before

@@ -33,6 +33,9 @@ ENDED = {
     signal.SIGTERM: 143,
     **({signal.SIGHUP: 129} if hasattr(signal, "SIGHUP") else {}),
 }
+# Code that swallows what is raised in it: imports of compiled libraries, and callbacks of the compiler. A signal during
+# it is sent again soon.
+SWALLOWING = ("<frozen importlib", "llvmlite")
 # Servers handle signals themselves and keep what they wrote. What a device gave away stays in its ledger, so its report
 # stays too.
 LASTING = frozenset({"serve", "shuffle", "fleet", "campaign", "report"})
@@ -191,11 +194,10 @@ def _whole() -> Iterator[None]:
         if is_over:
             return
         ended.append(ENDED[signal.Signals(number)])
-        while frame is not None and not frame.f_code.co_filename.startswith("<frozen importlib"):
+        while frame is not None and not any(name in frame.f_code.co_filename for name in SWALLOWING):
             frame = frame.f_back
         if frame is None:
             sys.exit(ended[0])
-        # Compiled libraries swallow what is raised while they are imported: try again soon.
         again.append(threading.Timer(0.1, _to_main_thread, (number,)))
         again[-1].start()
 

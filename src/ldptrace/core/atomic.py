@@ -17,8 +17,8 @@ from pathlib import Path
 from ldptrace.errors import InputError
 
 STDOUT = "-"
-# Bytes that are written to find out whether there is room.
-_PROBE = 1 << 20
+# Bytes that are written to find out whether there is room. A database takes back more than a megabyte when it fails.
+_PROBE = 1 << 26
 # No room on the disk, within the quota, or in a file.
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
