@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +33,7 @@ from ldptrace.server.storage import open_database
 
 ROOT = Path(__file__).parents[1]
 PLAN = Plan.single_report(Grid((0.0, 0.0, 6.0, 6.0), 6), 1, time=True)
-TRIP = [(6 * k / 200, 3 + 2 * np.sin(k / 20), 1.78e9 + 10 * k) for k in range(200)]
+TRIP: list[Sequence[float]] = [(6 * k / 200, 3 + 2 * np.sin(k / 20), 1.78e9 + 10 * k) for k in range(200)]
 WARM, TIMED = 2_000, 4_000
 
 

@@ -75,7 +75,7 @@ def one_report() -> Any:
     """The worked example of the page "One report per user", and maps from more and more reports."""
     import matplotlib.pyplot as plt
 
-    plan = Plan("visits", Grid((0, 0, 20_000, 20_000), CELLS), 1, (Round((asked(1),), "everyone"),))
+    plan = Plan("visits", Grid((0, 0, 20_000, 20_000), CELLS), Fraction(1), (Round((asked(1),), "everyone"),))
     town = few_cells(CellPaths.from_trajectories(city(40_000, seed=1), plan.grid))
     rng = np.random.default_rng(1)
     figure, panels = plt.subplots(2, 3, figsize=(8.4, 5.9), layout="constrained")

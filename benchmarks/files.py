@@ -12,6 +12,7 @@ import argparse
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -39,8 +40,8 @@ def main() -> None:
             trajectories = real if extension == "parquet" else few
             if extension == "gpx":
                 trajectories = as_degrees(trajectories)
-            written = best(lambda t=trajectories, p=path: write(t, p), arguments.repeats)
-            seconds = best(lambda p=path: read(p), arguments.repeats)
+            written = best(partial(write, trajectories, path), arguments.repeats)
+            seconds = best(partial(read, path), arguments.repeats)
             print(
                 f"{extension:<12}{trajectories.points:>12,}{path.stat().st_size / 1e6:>8.0f}{written:>10.2f}"
                 f"{seconds:>10.2f}{trajectories.points / seconds / 1e6:>17.1f}"

@@ -31,8 +31,9 @@ from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.generators import city_traffic
 from ldptrace.models.base import MobilityModel
-from ldptrace.products import flows, matrix
+from ldptrace.products import matrix
 from ldptrace.products.departures import slots_of
+from ldptrace.products.flows import Streets
 from ldptrace.products.sample import Numbers, Sample
 from ldptrace.products.zones import Squares
 from ldptrace.roads.matching import StreetIndex
@@ -63,6 +64,8 @@ class Known:
     def held(self, untold: float) -> tuple[float, float, float]:
         """The shares of intervals that hold the truth, and of those where it is above and below."""
         found = Numbers.of(self.values, np.hypot(self.errors, untold * self.scale))
+        assert found.low is not None
+        assert found.high is not None
         above, below = float((self.truth > found.high).mean()), float((self.truth < found.low).mean())
         return 1 - above - below, above, below
 
@@ -84,7 +87,7 @@ def fitted(
 def pairs_of(trips: Trajectories) -> Ints:
     """The pair of zones of each trip."""
     ends = (trips.offsets[:-1], trips.offsets[1:] - 1)
-    start, end = (ZONES.locate(trips.x[at], trips.y[at], None).place for at in ends)
+    start, end = (ZONES.locate(trips.x[at], trips.y[at], None)[1] for at in ends)
     return start * SIDE**2 + end
 
 
@@ -106,14 +109,19 @@ def hours(sample: Sample, trips: Trajectories) -> Known:
 
 def streets(sample: Sample, trips: Trajectories, roads: RoadNetwork) -> Known:
     """Vehicles on the streets."""
-    own, index = flows.Streets.of(roads), StreetIndex.of(roads)
-    model, real = (
-        flows.Passes.joined([flows.Passes.of(part, index, own) for part in index.follow(which)])
-        for which in (sample.trips, trips)
-    )
-    values, errors = sample.counted(model.street, len(own), model.trip)
+    own, index = Streets.of(roads), StreetIndex.of(roads)
+
+    def passes(which: Trajectories) -> tuple[Ints, Ints]:
+        """The street and the trip of each pass; pieces of one street in a row are one pass."""
+        found = index.follow(which)
+        street = own.number[index.edges(found)]
+        first = np.append(True, (np.diff(found.trip) != 0) | (np.diff(street) != 0))
+        return street[first], found.trip[first]
+
+    street, trip = passes(sample.trips)
+    values, errors = sample.counted(street, len(own), trip)
     assert errors is not None
-    truth = np.bincount(real.street, minlength=len(own)).astype(float)
+    truth = np.bincount(passes(trips)[0], minlength=len(own)).astype(float)
     busy = np.maximum(values, truth) > QUIET * truth.max()
     return Known(values[busy], errors[busy], values[busy], truth[busy])
 
@@ -127,7 +135,7 @@ def city(
     if not times:
         trips = replace(trips, t=None)
     model = fitted(trips, traffic.network if with_map else None, number, grid, epsilon)
-    known = {"OD": (pairs(Sample.of_model(model), trips), PAIRS)}
+    known: dict[str, tuple[Known, tuple[float, ...]]] = {"OD": (pairs(Sample.of_model(model), trips), PAIRS)}
     if with_map:
         known["streets"] = (streets(Sample.of_model(model, count=PASSING), trips, traffic.network), STREETS)
     if times:

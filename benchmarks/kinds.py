@@ -86,7 +86,8 @@ def result(town: Town, name: str, way: str, seed: int, given: argparse.Namespace
         model = RouteModel.fit(estimates, town.roads, rng, streets=StreetOptions(routes))
     seconds = time.process_time() - begin
     scores = dict(zip(SHORT, Judge(town).scores(model.sample(len(town.trips), rng), seed), strict=True))
-    found: dict[str, object] = {name: scores[name] for name in SHOWN} | {"seconds": seconds}
+    found: dict[str, object] = {name: scores[name] for name in SHOWN}
+    found["seconds"] = seconds
     misfit = {match.question: match.chi2 for match in model.matches}
     found |= {"links": misfit["links"], "off": model.off_streets}
     if model.drivers is not None:

@@ -242,6 +242,7 @@ def draw(kept: Kept, out: Path) -> None:
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+    from matplotlib.lines import Line2D
 
     size = (12, 0.8 + 1.9 * len(kept.places))
     figure, axes = plt.subplots(
@@ -276,10 +277,10 @@ def draw(kept: Kept, out: Path) -> None:
     for axis in axes[-1]:
         axis.set_xlabel("epsilon", fontsize=8)
     words = {"tab:cyan": "10,000 users (T-Drive: 3,000)", "tab:blue": "50,000 users", "navy": "all users"}
-    lines = [plt.Line2D([], [], color=shade, label=label) for shade, label in words.items()]
+    lines = [Line2D([], [], color=shade, label=label) for shade, label in words.items()]
     if kept.on_map:
-        lines += [plt.Line2D([], [], color="0.3", ls="--", label="with the street map")]
-    lines += [plt.Line2D([], [], color="0.6", label="a perfect method")]
+        lines += [Line2D([], [], color="0.3", ls="--", label="with the street map")]
+    lines += [Line2D([], [], color="0.6", label="a perfect method")]
     figure.legend(handles=lines, loc="outside lower center", ncols=5, frameon=False, fontsize=9)
     out.mkdir(parents=True, exist_ok=True)
     figure.savefig(out / "learning.svg", metadata={"Date": None})

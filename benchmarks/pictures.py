@@ -28,6 +28,7 @@ from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.model import PathModel
 from ldptrace.models.time import DAY_PROFILE
 from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.lattice import turn
 from ldptrace.simulation import collect
 
 CELLS, USERS, CITY = 6, 200_000, 1
@@ -50,7 +51,7 @@ def path_model(out: Path) -> None:
     graph = MoveGraph(model.grid)
     cells = _shown_path(model)
     moves = [int(np.flatnonzero((graph.source == a) & (graph.target == b))[0]) for a, b in pairwise(cells)]
-    turns = [int(graph.turns[a][list(graph.following[a]).index(b)]) for a, b in pairwise(moves)]
+    turns = [turn(*graph.direction[[a, b]].tolist()) for a, b in pairwise(moves)]
     at = np.stack(np.divmod(np.array(cells), CELLS), axis=1) + 0.5
     figure, axis = plt.subplots(figsize=(5.6, 4.9), layout="constrained")
     table = np.exp(model.start).reshape(CELLS, CELLS).T
@@ -63,12 +64,12 @@ def path_model(out: Path) -> None:
     for k, move in enumerate(moves):
         axis.annotate("", at[k + 1], at[k], arrowprops=style)
         _label(axis, (at[k] + at[k + 1]) / 2, model.move[move], "move")
-    for k, turn in enumerate(turns):
+    for k, angle in enumerate(turns):
         # On the outer side of the bend.
         outside = 2 * at[k + 1] - at[k] - at[k + 2]
         if not outside.any():
             outside = (at[k + 1] - at[k])[::-1] * (1, -1)
-        _label(axis, at[k + 1] + 0.3 * outside / np.hypot(*outside), model.turn[turn], "turn")
+        _label(axis, at[k + 1] + 0.3 * outside / np.hypot(*outside), model.turn[angle], "turn")
     axis.plot(*at[0], "o", color=COLOURS["start"], ms=11)
     axis.plot(*at[-1], "s", color=COLOURS["end"], ms=11)
     _label(axis, at[0] - 0.34 * (at[1] - at[0]), model.start[cells[0]], "start")

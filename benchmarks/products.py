@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -58,11 +59,11 @@ def squares(roads: RoadNetwork) -> Polygons:
 
 
 def timed(name: str, work: Callable[[], object]) -> dict[str, float | str]:
-    wall, processor = time.perf_counter(), time.process_time()
+    begin, used = time.perf_counter(), time.process_time()
     work()
-    row = {"name": name, "wall": time.perf_counter() - wall, "processors": time.process_time() - processor}
-    print(f"{name:<56}{row['wall']:8.1f} s wall{row['processors']:8.1f} s of processors", flush=True)
-    return row
+    wall, processors = time.perf_counter() - begin, time.process_time() - used
+    print(f"{name:<56}{wall:8.1f} s wall{processors:8.1f} s of processors", flush=True)
+    return {"name": name, "wall": wall, "processors": processors}
 
 
 def counted(many: int, side: int) -> list[dict[str, float | str]]:
@@ -75,15 +76,11 @@ def counted(many: int, side: int) -> list[dict[str, float | str]]:
         # Loops are compiled once on a machine.
         Flows.count(Sample(trips.part(0, FEW)), roads, "hour")
         words = f"of {many:,} {kind}"
-        rows.append(
-            timed(
-                f"matrix {words}, {ZONES**2} zones", lambda sample=sample: Matrix.count(sample, zones, "hour")
-            )
-        )
+        rows.append(timed(f"matrix {words}, {ZONES**2} zones", partial(Matrix.count, sample, zones, "hour")))
         rows.append(
             timed(
                 f"flows {words}, {roads.nodes:,} nodes",
-                lambda sample=sample: Flows.count(sample, roads, "hour"),
+                partial(Flows.count, sample, roads, "hour"),
             )
         )
     return rows
@@ -106,7 +103,7 @@ def driven(many: int, side: int) -> list[dict[str, float | str]]:
             rows.append(
                 timed(
                     f"{many:,} {kind} written",
-                    lambda file=file, kind=kind: write_for(trips, file, kind, network),
+                    partial(write_for, trips, file, kind, network),
                 )
             )
             loaded = [

@@ -160,14 +160,18 @@ def one(task: str, engine: str, few: str, many: str) -> None:
     print(json.dumps({"seconds": seconds, "processor": processor - used, "peaks": peaks}))
 
 
+def running(engine: str) -> Running:
+    """Where and in how much memory an engine works."""
+    return Running("spark" if engine == "spark" else "local", MEMORY[engine], batches=True)
+
+
 def synthesized(engine: str, source: Path) -> None:
     """From folder to folder."""
     target = source.with_name(f"{source.name}-{engine}")
     shutil.rmtree(target, ignore_errors=True)
     settings = Settings.of(1.0, bounds=BOUNDS, outside="clamp", grid=6, seed=1)
     real = read(source, bounds=BOUNDS, outside="clamp") if engine == "memory" else source
-    where = Running("spark" if engine == "spark" else "local", MEMORY[engine], batches=True)
-    synthesised(real, settings, target, running=where)
+    synthesised(real, settings, target, running=running(engine))
 
 
 def evaluated(engine: str, source: Path) -> None:
@@ -176,7 +180,7 @@ def evaluated(engine: str, source: Path) -> None:
     if not made.exists():
         synthesized("local", source)
     with ExitStack() as resources:
-        sets = open_sets(engine, source, [made], Reading(), resources, memory=MEMORY[engine])
+        sets = open_sets(running(engine), source, [made], Reading(), resources)
         evaluate(*sets, bounds=BOUNDS, outside="clamp", seed=1)
 
 

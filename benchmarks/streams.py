@@ -145,7 +145,7 @@ def reported(
     start, end, length = float(trips.t.min()), float(trips.t.max()), options.step * scene.tick
     plan = facts_of(len(trips), 1.0, scene.bounds, None, CELLS, for_map=options.map).plan()
     if options.presence == "shown":
-        occasions = Occasions.shown(trips)
+        occasions = Occasions.shown(trips, (start, end))
     else:
         every = end - start if options.every is None else options.every * scene.tick
         occasions = Occasions.hidden(trips, np.arange(len(trips)), every, (start, end), rng)

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ from ldptrace.models.routes.model import RouteModel
 from ldptrace.models.routes.options import StreetOptions
 from ldptrace.roads.library import Library
 from ldptrace.roads.network import RoadNetwork
+from ldptrace.roads.routes import Routes
 from ldptrace.roads.writer import write_roads
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ def speed(town: Town, estimates: Estimates, command: str) -> Measured:
         _timed(
             found,
             f"library of {ROUTES:,} on {roads.nodes:,} nodes",
-            lambda many, roads=roads: _drawn(roads, many),
+            partial(_drawn, roads),
         )
     roads = within(town.roads, estimates.plan.grid, estimates.plan.crs)
     routes = {many: _drawn(roads, many) for many in (FEW, ROUTES)}
@@ -58,7 +60,7 @@ def speed(town: Town, estimates: Estimates, command: str) -> Measured:
         _timed(
             found,
             f"fit of {ROUTES:,} given routes{words}",
-            lambda many, off=off: RouteModel.fit(
+            lambda many, off=off: RouteModel.fit(  # type: ignore[misc]
                 estimates, routes[many], np.random.default_rng(0), streets=StreetOptions(off_streets=off)
             ),
         )
@@ -113,7 +115,7 @@ def _print(name: str, wall: float, processor: float, memory: float | None = None
     print(f"{name:<56}{wall:8.1f} s wall{processor:8.1f} s of processors{rest}", flush=True)
 
 
-def _drawn(roads: RoadNetwork, many: int) -> object:
+def _drawn(roads: RoadNetwork, many: int) -> Routes:
     return Library(routes=many).draw(roads, np.random.default_rng(1))
 
 
