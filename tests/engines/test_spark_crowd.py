@@ -91,7 +91,7 @@ def test_dates_are_looked_for_where_the_rows_are() -> None:
     timed = Trajectories(plain.x, plain.y, plain.offsets, t=np.arange(plain.points))
     dated = Trajectories(plain.x, plain.y, plain.offsets, t=1.7e9 + np.arange(plain.points))
     for trips, expected in ((plain, False), (timed, False), (dated, True)):
-        (found,) = _has_dates(PARSE, iter(rows(trips, 100)))
+        (found,) = _has_dates(PARSE, partial(_whole_trips, []), iter(rows(trips, 100)))
         assert found.to_pylist() == [{"dated": expected}]
 
 

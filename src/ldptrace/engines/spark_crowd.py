@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 
 # Order of the rows as they were read, and whose they are: columns beside those of the source.
 _ROW, _WHOSE = "ldptrace_row", "ldptrace_whose"
+# Rows that tell whether times have dates.
+FEW = 64
 # The child of the devices' source that draws a trip of each user and a piece of each trip; blocks have lower numbers.
 _DRAWN = 1 << 40
 
@@ -135,11 +137,11 @@ class SparkCrowd(Crowd):
         """Whether times of the first rows have dates. An executor looks; the rows stay there."""
         if not self.timed:
             return False
-        look, few = partial(_has_dates, self._parse), self._frame.limit(64)
+        few, whole = self._frame.limit(FEW), partial(_whole_trips, [])
         if self._split is not None:
-            few = self._spark.session.range(0, 1, 1, 1)
-            look = partial(_first_has_dates, self._split[0], self._parse)
-        return any(row.dated for row in mapped(few, look, "dated boolean").collect())
+            few, whole = self._spark.session.range(0, 1, 1, 1), partial(_own_files, self._split[0])
+        found = mapped(few, partial(_has_dates, self._parse, whole), "dated boolean")
+        return any(row.dated for row in found.collect())
 
     def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
         whose = unit_of(unit, self.user)
@@ -272,22 +274,14 @@ def _trajectories(
 
 
 def _has_dates(
-    parse: Callable[[pa.Table], Parsed], batches: Iterator[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        if batch.num_rows:
-            t = parse(pa.Table.from_batches([batch])).trajectories.t
-            yield pa.RecordBatch.from_pydict({"dated": [are_dates(t)]})
-
-
-def _first_has_dates(
-    tasks: Tasks,
     parse: Callable[[pa.Table], Parsed],
+    whole: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.Table]],
     batches: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
-    """Whether times of the first rows of all have dates."""
-    for table in islice(_own_files(tasks, batches), 1):
-        yield from _has_dates(parse, iter(table.slice(0, 64).to_batches()))
+    """Whether times of the first rows have dates."""
+    for table in islice((table for table in whole(batches) if table.num_rows), 1):
+        t = parse(table.slice(0, FEW)).trajectories.t
+        yield pa.RecordBatch.from_pydict({"dated": [are_dates(t)]})
 
 
 class _Task:
