@@ -130,6 +130,11 @@ def test_shuffled_reports_state_both_promises() -> None:
     model = run.synthesis.model
     assert model is not None
     assert (model.promised or {})["local_epsilon"] == told["local_epsilon"]
+    # Where eps0 is at its bound, less is promised than was wanted, and said.
+    bounded = run_method(walks(20_000), 5.0, bounds=BOUNDS, grid=3, seed=1, shuffled=True)
+    promised = (bounded.trajectories.provenance or {})["epsilon"]
+    assert float(promised) < 3
+    assert f"epsilon  {float(promised):g} for each" in repr(bounded)
     direct = run_method(walks(2000), 1.0, bounds=BOUNDS, grid=3, seed=1).trajectories.provenance or {}
     assert (direct["delta"], direct["local_epsilon"], direct["batch"], direct["trust"]) == (
         "0",

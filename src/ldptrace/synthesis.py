@@ -101,7 +101,12 @@ class Run:
 
     @property
     def epsilon(self) -> float:
-        return self.settings.epsilon
+        """What was promised: of shuffled reports the central epsilon, which is below the wanted one where eps0 is at
+        its bound."""
+        plan = self.synthesis.plan
+        return (
+            self.settings.epsilon if plan is None or plan.shuffled is None else float(plan.shuffled.epsilon)
+        )
 
     @property
     def seeded(self) -> bool:
