@@ -97,7 +97,12 @@ def convert(
     zone, promise = trajectories.timezone, trajectories.provenance
     if to in SIMULATORS:
         note(zone_words(zone, dates=trajectories.has_dates, promise=promise))
-    elif zone is not None and promise is None and for_writing(output, to).name != "parquet":
+    elif (
+        zone is not None
+        and promise is None
+        and str(output) != "-"
+        and for_writing(output, to).name != "parquet"
+    ):
         note(f"Only Parquet holds the time zone: read {output} with --timezone {zone}.")
 
 
