@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ldptrace.protocol.plan import Plan
-from ldptrace.shuffler import state
+from ldptrace.shuffler import app
 from ldptrace.shuffler.app import ROUTES, create_app
 from ldptrace.shuffler.sender import Request
 from ldptrace.shuffler.store import Store
@@ -38,7 +38,7 @@ def store(tmp_path: Path) -> Store:
 
 @pytest.fixture
 def shuffler(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Application]:
-    monkeypatch.setattr(state, "MAINTAIN", 1e6)
+    monkeypatch.setattr(app, "MAINTAIN", 1e6)
     found = Application(create_app(store, Settings(clock=clock), unreachable))
     yield found
     found.stop()
