@@ -24,7 +24,7 @@ from ldptrace.curator.estimates import Estimates
 from ldptrace.io import write
 from ldptrace.models.routes.fitted import within
 from ldptrace.models.routes.model import RouteModel
-from ldptrace.models.routes.options import StreetOptions
+from ldptrace.models.routes.options import OffStreets, StreetOptions
 from ldptrace.roads.library import Library
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.routes import Routes
@@ -56,14 +56,14 @@ def speed(town: Town, estimates: Estimates, command: str) -> Measured:
         )
     roads = within(town.roads, estimates.plan.grid, estimates.plan.crs)
     routes = {many: _drawn(roads, many) for many in (FEW, ROUTES)}
-    for off, words in (("never", ""), ("auto", ", and of the path model beside it")):
-        _timed(
-            found,
-            f"fit of {ROUTES:,} given routes{words}",
-            lambda many, off=off: RouteModel.fit(  # type: ignore[misc]
-                estimates, routes[many], np.random.default_rng(0), streets=StreetOptions(off_streets=off)
-            ),
+
+    def fit(off: OffStreets, many: int) -> RouteModel:
+        return RouteModel.fit(
+            estimates, routes[many], np.random.default_rng(0), streets=StreetOptions(off_streets=off)
         )
+
+    _timed(found, f"fit of {ROUTES:,} given routes", partial(fit, "never"))
+    _timed(found, f"fit of {ROUTES:,} given routes, and of the path model beside it", partial(fit, "auto"))
     for many in (SMALL, ROUTES):
         _timed(
             found,

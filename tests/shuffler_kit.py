@@ -98,6 +98,13 @@ def serving(folder: Path, plan: Plan, clock: Any, *, admission: bool = False) ->
     return store
 
 
+def serving_both(folder: Path, clock: Any) -> Store:
+    """A storage that serves a plan without windows, and a standing plan that needs codes."""
+    store = serving(folder, telling(), clock)
+    store.add_plan(standing(), "http://curator.example/v1/campaigns/trips", "token", admission=True)
+    return store
+
+
 def keyless(plan: Plan) -> Plan:
     """The plan as facts make it, for a campaign that draws a key."""
     assert plan.shuffled is not None

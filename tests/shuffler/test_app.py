@@ -17,7 +17,7 @@ from ldptrace.shuffler.sender import Request, Sender
 from ldptrace.shuffler.store import FIXED, OPEN, SENT, Sealed, Store
 from ldptrace.web.limits import Settings
 from ldptrace.web.problems import StorageUnavailable
-from shuffler_kit import BATCH, HOUR, NOW, sealed, serving, standing, telling
+from shuffler_kit import BATCH, HOUR, NOW, sealed, serving, serving_both, standing, telling
 
 TYPE = {"Content-Type": "application/vnd.ldptrace.sealed"}
 
@@ -36,9 +36,7 @@ def client_of(store: Store, **settings: Any) -> TestClient:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    found = serving(tmp_path, telling(), clock)
-    found.add_plan(standing(), "http://curator.example/v1/campaigns/trips", "token", admission=True)
-    return found
+    return serving_both(tmp_path, clock)
 
 
 @pytest.fixture

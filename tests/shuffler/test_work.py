@@ -14,7 +14,7 @@ from ldptrace.shuffler.app import ROUTES, create_app
 from ldptrace.shuffler.sender import Request
 from ldptrace.shuffler.store import Store
 from ldptrace.web.limits import MAX_HEAD, Settings
-from shuffler_kit import NOW, sealed, serving, standing, telling
+from shuffler_kit import NOW, sealed, serving_both, standing, telling
 from work_kit import FEW, Application
 
 ROOM = MAX_HEAD - 2_000
@@ -31,9 +31,7 @@ def unreachable(request: Request) -> tuple[int, str]:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    found = serving(tmp_path, telling(), clock)
-    found.add_plan(standing(), "http://curator.example/v1/campaigns/trips", "token", admission=True)
-    return found
+    return serving_both(tmp_path, clock)
 
 
 @pytest.fixture

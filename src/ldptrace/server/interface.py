@@ -79,7 +79,7 @@ def parameter(name: str, place: Literal["path", "query", "header"], about: str, 
     }
 
 
-# What is said of each parameter in a path, and its schema.
+# The description and the schema of each parameter in a path.
 PATH: dict[str, tuple[str, Schema]] = {
     "name": ("Name of the campaign.", TEXT | {"pattern": f"^{NAME_PATTERN}$"}),
     "plan": ("Id of the plan.", TEXT | {"pattern": "^[0-9a-f]{64}$"}),

@@ -17,8 +17,8 @@ from ldptrace.shuffler.served import NO_WINDOW, Served
 from ldptrace.shuffler.store import FIXED, Batch, Entry, Store
 from ldptrace.web.answers import BATCH_TYPE
 
-# Seconds that the curator may be silent, as it opens a batch before it answers, and that a request may take as a whole:
-# the batches of other curators wait meanwhile.
+# The longest silence of the curator, who opens a batch before the answer, and the longest request, both in seconds:
+# batches for other curators wait meanwhile.
 PATIENCE, WHOLE = 600.0, 1_800.0
 # Seconds until the next attempt: twice as many each time, up to the second number.
 PAUSE, LONGEST = 2.0, 300.0
