@@ -142,7 +142,7 @@ def main() -> None:
     parser.add_argument("what", choices=("utility", "accountant", "lifetime"))
     parser.add_argument("--data", type=Path)
     parser.add_argument("--repeats", type=int, default=9)
-    parser.add_argument("--out", type=Path, default=Path("."))
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
     given = parser.parse_args()
     if given.what == "utility":
         utility(oldenburg(given.data), given.repeats, given.out)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -65,11 +66,15 @@ def test_what_is_not_the_plan_is_refused(folder: Path) -> None:
     assert "after the command" in error_of("shuffle", "--data", str(folder), "show")
 
 
-def test_codes_are_lines_of_one_code_for_each_window(folder: Path) -> None:
+def test_codes_are_lines_of_one_code_for_each_window(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(*add(folder, "weekly"))
-    data = ("--data", str(folder / "data"))
-    said = error_of("shuffle", "codes", standing().id, "--people", "2", *data)
-    assert re.search(r"--first .*; devices answer window -?\d+ now", said), said
+    data, schedule = ("--data", str(folder / "data")), standing().standing
+    assert schedule is not None
+    for windows, words in ((-1, "are made$"), (3, "; devices answer window 3 now$")):
+        now = schedule.start + windows * schedule.every
+        monkeypatch.setattr("ldptrace.cli.shuffle.time", SimpleNamespace(time=lambda now=now: now))
+        said = error_of("shuffle", "codes", standing().id, "--people", "2", *data)
+        assert re.search(f"--first .*{words}", said), said
     made = run(
         "shuffle", "codes", standing().id[:9], "--people", "2", "--first", "0", "--windows", "3", *data
     )

@@ -341,3 +341,23 @@ def test_one_point_does_not_say_how_others_are_read(tmp_path: Path, name: str) -
     path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
     with pytest.raises(InputError, match=f"some features have no property {name!r}"):
         read(path)
+
+
+def test_points_are_in_the_order_that_a_property_states(tmp_path: Path) -> None:
+    points = [feature("Point", [x, 0.0], seq=x, traj_id=1) for x in (3.0, 1.0, 2.0)]
+    assert read(saved(tmp_path, collection(*points))).x.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_the_times_of_one_point_are_not_those_of_others(tmp_path: Path) -> None:
+    points = [feature("Point", [x, 0.0], t=50 * x) for x in (1.0, 2.0, 3.0)]
+    points[1]["properties"]["times"] = [7]
+    for line in ([], [feature("LineString", [[0.0, 0.0], [1.0, 1.0]])]):
+        with pytest.raises(InputError, match="no property 'times'"):
+            read(saved(tmp_path, collection(*line, *points)))
+
+
+@pytest.mark.parametrize("odd", [[1], "x", 7])
+def test_properties_that_are_no_object_say_nothing(odd: object, tmp_path: Path) -> None:
+    points = [feature("Point", [x, 0.0]) | {"id": 1} for x in (1.0, 2.0)]
+    points[0]["properties"] = odd
+    assert read(saved(tmp_path, collection(*points))).x.tolist() == [1.0, 2.0]

@@ -172,3 +172,26 @@ def test_uploads_that_wait_are_forgotten_when_the_server_stops(database: Databas
 
     asyncio.run(run())
     assert read == []
+
+
+def test_an_error_does_not_end_what_is_done_by_the_clock(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[int] = []
+
+    def maintain() -> None:
+        done.append(1)
+        raise ValueError("something that nobody expects")
+
+    async def run() -> None:
+        state = State(database, Settings())
+        monkeypatch.setattr("ldptrace.server.state.MAINTAIN", 0.01)
+        monkeypatch.setattr(database, "maintain", maintain)
+        working = asyncio.create_task(state.maintain())
+        while len(done) < 2:
+            assert not working.done()
+            await asyncio.sleep(0.01)
+        working.cancel()
+        await state.stop()
+
+    asyncio.run(run())

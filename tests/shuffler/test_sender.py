@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import itertools
 import json
 import socket
+import ssl
+import subprocess
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -186,3 +190,38 @@ def test_a_request_goes_over_the_network() -> None:
     )
     with pytest.raises(OSError):
         Network().put(Request(url, "secret", "a/b", 0, ()))
+
+
+def test_a_request_that_is_cut_stays_encrypted(tmp_path: Path) -> None:
+    files = ("-keyout", tmp_path / "key", "-out", tmp_path / "cert")
+    made = ("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=x", *files)
+    subprocess.run(["openssl", *made], check=True, capture_output=True)
+    here, there = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl._create_unverified_context()
+    here.load_cert_chain(tmp_path / "cert", tmp_path / "key")
+    one, two = socket.socketpair()
+    with ThreadPoolExecutor(1) as pool, there.wrap_socket(two, do_handshake_on_connect=False) as link:
+        answering = pool.submit(here.wrap_socket, one, server_side=True)
+        link.do_handshake()
+        curator = answering.result()
+        network = Network()
+        network._link = link
+        network.stop()
+        # Without its encryption, the socket would send what another thread still writes as it is.
+        assert link.version() is not None
+        with pytest.raises(OSError):
+            link.sendall(b"secret")
+        curator.close()
+
+
+def test_a_shuffler_that_stops_while_it_connects_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    network, connect = Network(), http.client.HTTPConnection.connect
+
+    def stopping(self: http.client.HTTPConnection) -> None:
+        connect(self)
+        network.stop()
+
+    monkeypatch.setattr(http.client.HTTPConnection, "connect", stopping)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/v1/x"
+        with pytest.raises(OSError, match="is being stopped"):
+            network.put(Request(url, "secret", "a/b", 0, ()))

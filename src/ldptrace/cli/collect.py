@@ -263,7 +263,10 @@ def _tally_here(
     receiver = Receiver(plan, number, known or b"", window)
     size = report_bytes(plan.rounds[number])
     codes: Counter[int] = Counter()
-    listed = [sorted(Path(path).glob("[!.]*")) if path.is_dir() else [path] for path in reports]
+    listed = [
+        sorted(one for one in Path(path).glob("[!.]*") if one.is_file()) if path.is_dir() else [path]
+        for path in reports
+    ]
     for path in chain.from_iterable(listed):
         with sys.stdin.buffer if str(path) == "-" else open(path, "rb") as file:
             while batch := file.read(CHUNK // size * size or size):

@@ -155,7 +155,8 @@ def codes(
     number = _plan_id(store, plan)
     standing = store.plan(number).plan.standing
     if (standing is not None) != (first is not None) or (standing is None and windows != 1):
-        now = "" if standing is None else f"; devices answer window {standing.latest(time.time(), 0)} now"
+        latest = -1 if standing is None else standing.latest(time.time(), 0)
+        now = "" if latest < 0 else f"; devices answer window {latest} now"
         raise InputError(
             f"--first and --windows say for which windows of a standing plan codes are made{now}"
         )

@@ -192,9 +192,7 @@ def are_apart(keys: Sequence[Sequence[object]]) -> bool:
 
 def mixed(counted: str = "some rows are points and others are lines", what: str = "a table") -> str:
     """Return the message that rows are of both kinds."""
-    return (
-        f"{counted}: {what} has either points or lines, but for single points that are trips without a time"
-    )
+    return f"{counted}: {what} has either points or lines; among lines, a point must be a whole trip without a time"
 
 
 def of_points(table: pa.Table, shapes: Shapes, t: str | None = None) -> tuple[pa.Table, str | None]:

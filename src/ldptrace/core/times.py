@@ -176,8 +176,8 @@ ISO = r"^\d{4}-\d{2}-\d{2}([ T]\d{2}(:\d{2}(:\d{2}(\.\d{1,6})?)?)?)?"
 class Times:
     """Times of a column in seconds since 1970 in UTC, or in seconds of the day, and how the column was read.
 
-    `seconds` is None without a column, and NaN where a value is none, whatever the type of the column. `unzoned` counts
-    times without a zone if others have one. `unread` counts values that are not understood as times.
+    `seconds` is None without a column, and NaN where a value is none. The type of the column does not matter.
+    `unzoned` counts times without a zone if others have one. `unread` counts values that are not understood as times.
     """
 
     seconds: Floats | None

@@ -78,8 +78,8 @@ def values_of(values: list[Any], *, texts: bool = False) -> pa.Array:
 
 
 def names_of(values: list[Any]) -> pa.Array:
-    """Return names of documents as a column: texts, or whole numbers if all are such. Equal names stay equal, and
-    different ones different, whatever the others are.
+    """Return names of documents as a column: texts, or whole numbers if all are such. Other values never change
+    which names are equal; a number equals the text that is written alike.
 
     >>> names_of([7, 7.0, None]).to_pylist(), names_of([7, 7.0, True, ["a"]]).to_pylist()
     ([7, 7, None], ['7', '7', 'true', '["a"]'])

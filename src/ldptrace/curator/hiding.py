@@ -107,7 +107,8 @@ class Hiding:
 
 
 def refused_by_default(plan: Plan) -> str | None:
-    """Return why devices refuse a plan as long as their owners change no setting, or None.
+    """Return why devices refuse the first answer to a plan, or a standing plan, as long as their owners change no
+    setting, or None.
 
     >>> from ldptrace.protocol.grid import Grid
     >>> refused_by_default(Plan.single_report(Grid((0, 0, 1, 1), 6), 1))

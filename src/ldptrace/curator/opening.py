@@ -33,9 +33,9 @@ class CuratorKey:
         """Return the key that `text` stands for."""
         ec = _ec()
         text = text.strip()
-        if not re.fullmatch("[0-9a-f]{1,64}", text) or not 0 < int(text, 16) < ORDER:
+        if not re.fullmatch("[0-9a-fA-F]{1,64}", text) or not 0 < int(text, 16) < ORDER:
             raise InputError(
-                "a private key is a number of 64 hexadecimal digits, above 0 and below the curve's order"
+                "a private key is a number of at most 64 hexadecimal digits, above 0 and below the curve's order"
             )
         return CuratorKey(ec.derive_private_key(int(text, 16), ec.SECP256R1()))
 

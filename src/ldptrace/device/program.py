@@ -23,7 +23,7 @@ from ldptrace.device.storage import replace_file
 from ldptrace.errors import InputError, LdptraceError
 from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.reports import ADMISSION, REPORTS_TYPE, SEALED_TYPE, Report
-from ldptrace.protocol.units import moment
+from ldptrace.protocol.units import crs_named, moment
 
 # Seconds until a server is given up.
 PATIENCE = 30.0
@@ -138,7 +138,7 @@ def _explain(given: argparse.Namespace) -> int:
 
 def _report(given: argparse.Namespace) -> int:
     trips = read_trips(given.trajectory)
-    reporter = _reporter(given, given.crs or trips.crs)
+    reporter = _reporter(given, crs_named(given.crs or "") or trips.crs)
     number = None if given.round is None else given.round - 1
     sys.stderr.write(plan_words(_ledger(reporter), reporter.plan) + "\n")
     data = reporter.report(trips.recordings, number, _now(given.now))

@@ -48,7 +48,7 @@ def open_sides(
     if bounds is None and not isinstance(grid, Grid):
         first = crowds[0].add_up(partial(Census.of, None, crs, outside), Census())
     area, origin = choose_area(first, grid, bounds)
-    check_degrees(area.bounds, crs, "the bounds")
+    check_degrees(area.bounds, crs, "the bounds" if first is None else "the bounds of the real set")
     zones = [timezone or crowd.timezone for crowd in crowds]
     sides: list[Side] = []
     for crowd, title, before, zone in zip(crowds, titles, aligned, zones, strict=True):

@@ -225,10 +225,9 @@ class Text:
         if lines <= rows:
             return
         found = (line for block in decoded_blocks(self.path, self.encoding) for line in block.splitlines())
-        number = next((number for number, line in enumerate(found, 1) if not self._is_whole(line)), 1)
-        raise NothingUsable(
-            f"line {number}: a quotation mark begins a value that does not end in the same line"
-        )
+        number = next((number for number, line in enumerate(found, 1) if not self._is_whole(line)), None)
+        place = "" if number is None else f"line {number}: "
+        raise NothingUsable(f"{place}a quotation mark begins a value that does not end in the same line")
 
     def _is_whole(self, line: bytes) -> bool:
         """Whether each value that a quotation mark begins ends in this line."""

@@ -50,7 +50,7 @@ ASIDE = (TIMES, "coordTimes", "datetimes")
 def read_file(path: Path, reading: Reading, *, among: bool = False) -> Parsed:
     """Read the lines of a FeatureCollection, a Feature or a geometry.
 
-    Each feature is at least one trajectory, whatever its geometry is: a point is a trajectory of one point, and other
+    Each feature is at least one trajectory, with any geometry: a point is a trajectory of one point, and other
     geometries, or none, make a trajectory without points.
     """
     data = read_bytes(path)
@@ -251,12 +251,18 @@ def _time_of_points(points: list[Json], features: int, given: Names) -> str:
     names = names_in(about)
     here = {option: name if name in names else None for option, name in asdict(given).items()}
     known = find_columns(list(dict.fromkeys(["x", "y", *names])), Names(**here))
-    keys = [[row.get(name) for row in about] for name in (known.user, known.id) if name is not None]
+    keys = [
+        names_of([row.get(name) for row in about]).to_pylist()
+        for name in (known.user, known.id)
+        if name is not None
+    ]
     if not are_apart(keys) or known.date is not None:
         raise NothingUsable(
             f"{len(points):,} of {features:,} features are points of trajectories, and the others are not points: a "
             "file has either points or lines, but for points that each are a trajectory"
         )
+    if TIMES in names and any(TIMES not in row for row in about):
+        raise NothingUsable(f"some points have no property {TIMES!r}: write null where there is no value")
     return TIMES if known.t is None or (TIMES in names and given.t is None) else known.t
 
 
@@ -326,7 +332,7 @@ def _points(features: list[Json], document: Json, reading: Reading) -> Parsed:
     }
     for name in names:
         # One person's features must not say how those of others are read.
-        said = name in (known.id, known.user, known.t, known.order, known.date, START)
+        said = name in (known.id, known.user, known.t, known.order, known.date, START, TIMES)
         if said and any(name not in row for row in about):
             raise NothingUsable(
                 f"some features have no property {name!r}; write null where there is no value"
@@ -335,7 +341,7 @@ def _points(features: list[Json], document: Json, reading: Reading) -> Parsed:
         # This is how a trajectory of one point is written: a line needs two.
         del columns[TIMES]
         columns["t"] = _texts(next(iter(_listed(row.get(TIMES))), None) for row in about)
-    elif known.t is None:
+    elif known.t is None and known.order is None:
         # Any point may have a time, as any line.
         columns["t"] = _texts(place[3] if len(place) > 3 else None for place in places)
     if len(features) == 1:
@@ -371,7 +377,8 @@ def _listed(times: Json) -> list[Json]:
 
 def _about(feature: Json) -> dict[str, Json]:
     """Return what a feature says beside its geometry."""
-    return {"id": feature.get("id")} | (feature.get("properties") or {})
+    about = feature.get("properties")
+    return {"id": feature.get("id")} | (about if isinstance(about, dict) else {})
 
 
 def stated_crs(path: Path) -> str | None:

@@ -30,13 +30,13 @@ def plan_crs(name: str | None) -> str | None:
 def crs_named(name: str) -> str | None:
     """Return a coordinate system by the name that a file gives it, or None if the name is empty.
 
-    >>> crs_named("urn:ogc:def:crs:EPSG::25832"), crs_named("urn:ogc:def:crs:OGC:1.3:CRS84")
-    ('EPSG:25832', 'EPSG:4326')
+    >>> crs_named("urn:ogc:def:crs:epsg::25832"), crs_named("urn:ogc:def:crs:OGC:1.3:CRS84"), crs_named("epsg:32632")
+    ('EPSG:25832', 'EPSG:4326', 'EPSG:32632')
     """
     if "CRS84" in name:
         return WGS84
-    authority, _, code = name.removeprefix("urn:ogc:def:crs:").partition(":")
-    return f"{authority}:{code.rpartition(':')[2]}" if code else authority or None
+    found = re.fullmatch(r"(?:urn:(?:x-)?ogc:def:crs:)?([A-Za-z]+):(?:[0-9.]*:)?([^:/]+)", name)
+    return f"{found[1].upper()}:{found[2]}" if found else name or None
 
 
 def geojson_crs(document: object) -> str | None:

@@ -76,12 +76,15 @@ def _opened(path: Path) -> Iterator[tuple[Session, str]]:
             found = SqliteDatabase(folder)
             with found.reading() as source:
                 names = [str(name) for (name,) in source.rows("SELECT name FROM campaigns")]
-                if len(names) != 1:
-                    raise InputError(f"{path} is no backup of a campaign: it holds {len(names)} campaigns")
-                yield source, names[0]
-            found.close_all()
         except StorageUnavailable as error:
             raise InputError(f"{path} is no backup of a campaign: {error.__cause__ or error}") from None
+        try:
+            if len(names) != 1:
+                raise InputError(f"{path} is no backup of a campaign: it holds {len(names)} campaigns")
+            with found.reading() as source:
+                yield source, names[0]
+        finally:
+            found.close_all()
 
 
 def _refuse_what_went_on(source: Session, target: Session, name: str) -> None:

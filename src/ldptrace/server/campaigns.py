@@ -97,7 +97,8 @@ def with_key(plan: Plan, public: bytes) -> Plan:
             "the plan has a public key, and its private key is missing: put the file PLAN.key, which `ldptrace plan` "
             "wrote, beside the plan, or give users, epsilon and bounds, and the campaign makes its own pair of keys"
             if public == GENERATOR
-            else f"the plan has another public key than its campaign: make the plan with --key {public.hex()}"
+            else "the private key does not belong to the plan, so nobody could open its reports: give the key that "
+            f"does, or make the plan with --key {public.hex()}"
         )
     return plan.changed(shuffled=shuffled.changed(key=public))
 

@@ -130,10 +130,10 @@ class State(Shared):
         """Keep the database in order, and do what is due by the clock, for as long as the server runs."""
         while True:
             await asyncio.sleep(MAINTAIN)
-            await self.call(self.database.maintain)
             try:
+                await self.call(self.database.maintain)
                 await self.advance()
-            except StorageUnavailable as error:
+            except Exception as error:  # What is due later is done all the same.
                 log.error("what is due could not be done: %s", error, exc_info=error)
 
     async def advance(self) -> None:

@@ -69,7 +69,7 @@ class State(Shared):
                 await asyncio.get_running_loop().run_in_executor(self._sending, self.sender.step)
             except StorageUnavailable as error:
                 log.error("batches could not be closed or sent: %s", error)
-            except Exception as error:  # Whatever it is: the next batches are closed and sent.
+            except Exception as error:  # The next batches are closed and sent all the same.
                 log.error("batches could not be closed or sent", exc_info=error)
             await asyncio.sleep(MAINTAIN)
 

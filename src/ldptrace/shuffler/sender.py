@@ -121,6 +121,8 @@ class Network:
         try:
             connection.connect()
             self._link = connection.sock
+            if self._stopped:
+                raise OSError("the shuffler is being stopped")
             end.start()
             connection.request("PUT", parts.path, request.body, headers)
             answer = connection.getresponse()
@@ -140,4 +142,5 @@ class Network:
         link = self._link
         if link is not None:
             with suppress(OSError):
-                link.shutdown(socket.SHUT_RDWR)
+                # Not the method of a TLS socket, which ends the encryption first: the other thread may still write.
+                socket.socket.shutdown(link, socket.SHUT_RDWR)

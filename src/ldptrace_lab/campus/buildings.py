@@ -225,6 +225,8 @@ def _building(feature: Mapping[str, Any]) -> tuple[float, float, float, str, str
     outlines = [Polygon(part.exterior) for part in getattr(shape(geometry), "geoms", [shape(geometry)])]
     area = sum(outline.area for outline in outlines)
     middle = MultiPolygon(outlines).centroid
+    if middle.is_empty:
+        return None
     return middle.x, middle.y, area, usage, name
 
 

@@ -94,9 +94,11 @@ def test_the_middle_and_the_size_of_a_building(tmp_path: Path) -> None:
         feature("Polygon", square(1000, 1000, 10)),
         feature("MultiPolygon", [square(2000, 0, 20), square(3000, 0, 0)]),
         feature("Point", [500, 500]),
+        feature("MultiPolygon", []),
     ]
     (tmp_path / "b.geojson").write_text(json.dumps({"features": features}))
-    pois = read_buildings(tmp_path / "b.geojson").pois
+    with pytest.warns(UserWarning, match="1 features"):
+        pois = read_buildings(tmp_path / "b.geojson").pois
     np.testing.assert_allclose(pois.x, [1005, 2010, 500])
     np.testing.assert_allclose(pois.y, [1005, 10, 500])
     # Areas of 100, 400 and unknown: the usual one is 250, and weights go with the root.
