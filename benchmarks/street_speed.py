@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ldptrace.core.drawing import OffStreets
 from ldptrace.curator.estimates import Estimates
 from ldptrace.io import write
 from ldptrace.models.routes.fitted import within
 from ldptrace.models.routes.model import RouteModel
-from ldptrace.models.routes.options import OffStreets, StreetOptions
+from ldptrace.models.routes.options import StreetOptions
 from ldptrace.roads.library import Library
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.routes import Routes
