@@ -26,7 +26,7 @@ from ldptrace.device import Reporter
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import CampaignName, Plan
 from ldptrace.protocol.reports import plan_prefix
-from ldptrace.server import campaigns, tallies
+from ldptrace.server import campaigns, rounds
 from ldptrace.server.storage import Database, open_database
 
 PLAN = Plan.single_report(Grid((0.0, 0.0, 6.0, 6.0), 12), 1).changed(campaign=CampaignName.fresh("load"))
@@ -109,7 +109,7 @@ async def load(
 
 def counted(database: Database) -> int:
     with database.reading() as session:
-        return sum(entry.reports for entry in tallies.counts_of(session, "load"))
+        return sum(entry.reports for entry in rounds.rounds_of(session, "load"))
 
 
 def memory(pid: int) -> float:

@@ -33,7 +33,6 @@ from ldptrace.server.fleet import Faults, Fleet, Playing, city_trips
 from ldptrace.server.registry import find
 from ldptrace.server.standing_fleet import StandingOutcome, run_standing_fleet
 from ldptrace.server.storage import Database, open_database
-from ldptrace.server.tallies import counts_of
 from ldptrace.server.terms import Terms
 from ldptrace.server.views import releases_of
 from ldptrace.web.clock import trial_clock
@@ -147,7 +146,7 @@ def trouble(server: Server, week: float, database: Postgres | None, sizes: list[
 def faults_of(database: Database, outcome: StandingOutcome, lifetime: float) -> list[str]:
     """What is not as it must be."""
     with database.reading() as session:
-        found = counts_of(session, NAME)
+        found = rounds_of(session, NAME)
         released = {number: one["state"] for number, one in releases_of(session, NAME).items()}
         least = find(session, NAME).terms.min_reports
     counted = {entry.window: entry.reports for entry in found}
@@ -177,14 +176,14 @@ def is_over(database: Database) -> bool:
         least = find(session, NAME).terms.min_reports
         return all(
             entry.state == "closed" and (entry.reports < least or entry.number in done)
-            for entry in counts_of(session, NAME)
+            for entry in rounds_of(session, NAME)
         )
 
 
 def show_windows(database: Database) -> None:
     with database.reading() as session:
         released = {number: one["state"] for number, one in releases_of(session, NAME).items()}
-        for entry in counts_of(session, NAME):
+        for entry in rounds_of(session, NAME):
             said = released.get(entry.number, "no release")
             print(f"  window {entry.window}: {entry.reports:,} reports, {entry.state}, {said}", flush=True)
 

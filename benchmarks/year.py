@@ -23,7 +23,7 @@ from ldptrace.curator.facts import Facts
 from ldptrace.device import Ledger, Recording, Reporter
 from ldptrace.device.storage import MemoryFile
 from ldptrace.protocol.plan import Plan
-from ldptrace.server import campaigns, releases, series, standing, views
+from ldptrace.server import campaigns, releases, series, views
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.fleet import city_trips, points_of
 from ldptrace.server.registry import audit_log, find
@@ -111,7 +111,7 @@ def run(folder: Path, users: int, windows: int) -> list[str]:
         now = float(begin + (number + 1) * WEEK - 1)
         body, started = answers(found, now, points), time.perf_counter()
         Counter(database, partial(float, now)).count(NAME, [Submission(body)])
-        for due in standing.tick(database, now):
+        for due in campaigns.tick(database, now):
             attempt = releases.begin(database, NAME, actor="schedule", number=due.number)
             releases.Attempt(database, NAME, attempt, due.number).make(0)
         pages = look(database)
@@ -122,7 +122,7 @@ def run(folder: Path, users: int, windows: int) -> list[str]:
                 flush=True,
             )
     last = float(begin + (windows + 4) * WEEK)
-    for due in standing.tick(database, last):
+    for due in campaigns.tick(database, last):
         attempt = releases.begin(database, NAME, actor="schedule", number=due.number)
         releases.Attempt(database, NAME, attempt, due.number).make(0)
     with database.reading() as session:

@@ -30,7 +30,7 @@ from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.questions import Length
 from ldptrace.protocol.randomizers import GRR
 from ldptrace.protocol.reports import Report, plan_prefix
-from ldptrace.server import campaigns, registry, releases, tallies, tokens, views
+from ldptrace.server import campaigns, registry, releases, rounds, tokens, views
 from ldptrace.server.app import create_app
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.state import State
@@ -135,7 +135,7 @@ def counts(database: Database, name: str) -> list[int]:
 
 def reports_counted(database: Database, name: str) -> int:
     with database.reading() as session:
-        return sum(entry.reports for entry in tallies.counts_of(session, name))
+        return sum(entry.reports for entry in rounds.rounds_of(session, name))
 
 
 @dataclass
@@ -338,7 +338,7 @@ def answered(database: Database, name: str, reports: int) -> None:
     trip = [(0.0, 0.0), (0.0, 3.0), (3.0, 3.0), (6.0, 3.0)]
     bodies = [Submission(reporter.report(trip)) for _ in range(reports)]
     Counter(database).count(name, bodies)
-    campaigns.close_round(database, name, actor="test")
+    campaigns.close(database, name, actor="test", now=0)
 
 
 def published(database: Database, name: str, count: int, folder: Path) -> Path:

@@ -13,8 +13,8 @@ from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.standing import Standing
 from ldptrace.server import campaigns, registry, tokens
+from ldptrace.server.campaigns import close_windows
 from ldptrace.server.counting import Counter, Submission
-from ldptrace.server.standing import close_windows
 from ldptrace.server.storage import open_database
 from ldptrace.web.problems import Refused
 from server_kit import SINGLE, TELLING, answered, of, opened, telling_report

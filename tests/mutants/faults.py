@@ -14,7 +14,7 @@ SOURCE = "tests/device/test_source.py"
 LEDGER = "tests/device/test_ledger.py tests/device/test_ledger_machine.py"
 SUMS = "tests/protocol/test_shuffled.py -k ledgers"
 REPORTER = "tests/device/test_reporter.py"
-WINDOWS = "tests/device/test_windows.py"
+WINDOWS = "tests/device/test_rounds.py"
 STANDING = "tests/protocol/test_standing.py"
 STORAGE = "tests/device/test_storage.py"
 OWN = "tests/cli/test_own.py"
@@ -340,10 +340,10 @@ SERVERS = [
     Fault("server: half-sent bodies fill the memory", "src/ldptrace/web/limits.py", "        self.bytes += more\n", "", "tests/web/test_limits.py"),
     Fault("server: a failure delays everybody", "src/ldptrace/web/intake.py", "            task = asyncio.create_task(self._later(campaign, group, attempt))", "            await (task := asyncio.create_task(self._later(campaign, group, attempt)))", "tests/web/test_intake.py"),
     Fault("server: campaigns share a plan", f"{_SERVER}/campaigns.py", "        return plan.changed(campaign=CampaignName.fresh(name))", "        return plan", f"{SERVER}/test_campaigns.py"),
-    Fault("server: any window is counted", f"{_SERVER}/windows.py", "return begun and first <= now < last", "return begun and first <= now", f"{SERVER}/test_windows.py"),
-    Fault("server: a plan that was replaced goes on", f"{_SERVER}/windows.py", "return begun and first <= now < last", "return first <= now < last", f"{SERVER}/test_windows.py {SERVER}/test_standing.py"),
-    Fault("server: a closed window takes more", _COUNTING, "    if not round_.open:\n", "    if not round_.open and round_.window is None:\n", f"{SERVER}/test_windows.py"),
-    Fault("server: ids of closed windows stay", f"{_SERVER}/standing.py", '            session.run("DELETE FROM fresh WHERE round = ?", key)\n', "", f"{SERVER}/test_windows.py"),
+    Fault("server: any window is counted", f"{_SERVER}/rounds.py", "return begun and first <= now < last", "return begun and first <= now", f"{SERVER}/test_rounds.py"),
+    Fault("server: a plan that was replaced goes on", f"{_SERVER}/rounds.py", "return begun and first <= now < last", "return first <= now < last", f"{SERVER}/test_rounds.py {SERVER}/test_standing.py"),
+    Fault("server: a closed window takes more", _COUNTING, '    if round_.state != "open":\n', '    if round_.state != "open" and round_.window is None:\n', f"{SERVER}/test_rounds.py"),
+    Fault("server: ids of closed windows stay", f"{_SERVER}/campaigns.py", '            session.run("DELETE FROM fresh WHERE round = ?", one.key)\n', "", f"{SERVER}/test_rounds.py"),
     Fault("server: a published campaign is set back", f"{_SERVER}/backups.py", "    if not published <= {", "    if not published <= published | {", f"{SERVER}/test_backups.py"),
     Fault("server: a backup forgets the newest ids", f"{_SERVER}/backups.py", '(*OF_ROUND, "ids")', '("tallies", "ids")', f"{SERVER}/test_backups.py"),
     Fault("tally: of another round", _TALLY, "if (self.plan_id, self.round) != (other.plan_id, other.round):", "if self.plan_id != other.plan_id:", TALLY),
@@ -447,21 +447,21 @@ CLIENT = [
 _STORE, STORE = "src/ldptrace/shuffler/store.py", "tests/shuffler/test_store.py"
 _BATCHES, BATCHES = f"{_SERVER}/batches.py", f"{SERVER}/test_batches.py"
 SHUFFLERS = [
-    Fault("shuffler: small batches are sent", _STORE, "enough = batch.reports >= served.batch", "enough = True", STORE),
-    Fault("shuffler: a closed batch takes reports", _STORE, " if state == OPEN else None\n", "\n", STORE),
+    Fault("shuffler: small batches are sent", _STORE, "enough = batch.reports >= served.shuffled.batch", "enough = True", STORE),
+    Fault("shuffler: a closed batch takes reports", _STORE, "served.open(window, now) and state == OPEN", "served.open(window, now)", STORE),
     Fault("shuffler: a storage that was set back goes on", _STORE, "        if was_set_back:\n", "        if False:\n", STORE),
     Fault("shuffler: a storage that was set back while it runs goes on", _STORE, "                    if not self._agrees(session, self.witness):\n", "                    if False:\n", STORE),
     Fault("shuffler: a copied witness is the witness", "src/ldptrace/shuffler/witness.py", "name if self._apart else", "name if True else", STORE),
-    Fault("shuffler: windows from before a restore are served", _STORE, "served.open(one.window, now) and not begun", "served.open(one.window, now)", STORE),
-    Fault("shuffler: any window is open", "src/ldptrace/shuffler/served.py", "return first <= now < last", "return True", "tests/shuffler/test_served.py"),
+    Fault("shuffler: windows from before a restore are served", "src/ldptrace/shuffler/served.py", "first <= now < last and not begun", "first <= now < last", STORE),
+    Fault("shuffler: any window is open", "src/ldptrace/shuffler/served.py", "return first <= now < last and", "return True and", "tests/shuffler/test_served.py"),
     Fault("shuffler: the order of the storage is sent", _STORE, "        secrets.SystemRandom().shuffle(places)\n", "", STORE),
     Fault("shuffler: codes are used again", _STORE, "AND hash = ? AND used = 0", "AND hash = ?", STORE),
     Fault("shuffler: a code admits to any window", _STORE, "SET used = 1 WHERE plan = ? AND label = ? AND hash = ?", "SET used = 1 WHERE plan = ? AND label >= min(0, ?) AND hash = ?", STORE),
     Fault("shuffler: a plan that is added again loses its codes", _STORE, "max(admission, excluded.admission)", "excluded.admission", STORE),
-    Fault("shuffler: everybody knows where a report stands", _STORE, "secrets.token_bytes(32))", "bytes(32))", STORE),
+    Fault("shuffler: everybody knows where a report stands", _STORE, "secrets.token_bytes(32), 0, 0", "bytes(32), 0, 0", STORE),
     Fault("shuffler: codes of closed windows stay", _STORE, '    session.execute("DELETE FROM codes WHERE plan = ? AND label = ?", (batch.plan, batch.window))\n', "", STORE),
     Fault("shuffler: reports are acknowledged before the disk has them", _STORE, "synchronous=FULL", "synchronous=OFF", STORE),
-    Fault("shuffler: a backup holds open batches", _STORE, 'copy.execute(f"DROP TABLE {_table(plan, window)}")', "pass", STORE),
+    Fault("shuffler: a backup holds open batches", _STORE, '_drop(copy, batch)', "pass", STORE),
     Fault("curator: small batches are counted", _BATCHES, "+ 1 < plan.shuffled.batch", "+ 1 < 0", BATCHES),
     Fault("curator: another batch is answered like the first", _BATCHES, "if found[0] != digest:", "if False:", BATCHES),
     Fault("curator: an operator hands over batches", f"{_SERVER}/tokens.py", "return self.campaign == campaign and self.scope == scope", "return self.campaign == campaign", f"{SERVER}/test_devices.py"),
@@ -538,7 +538,7 @@ NEIGHBOUR_FAULTS = [
     Fault("flows: streets of a cell are known better", "src/ldptrace/products/flows.py", "UNTOLD = 0.4", "UNTOLD = 0.2", "tests/products/test_flows.py"),
     Fault("pages: a release that is not published is shown", "src/ldptrace/server/pages.py", 'if campaign.state != "published":', "if False:", "tests/server/test_pages.py"),
     Fault("streams: a duration may be anything", f"{_STREAMS}/settings.py", "if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):\n        raise InputError(\n            f\"a duration", "if False:\n        raise InputError(\n            f\"a duration", "tests/streams/test_settings.py"),
-    Fault("windows: two are counted for each", "src/ldptrace/server/windows.py", '"UPDATE campaigns SET round = ? WHERE name = ?", number + 1', '"UPDATE campaigns SET round = ? WHERE name = ?", number + 2', "tests/server/test_windows.py"),
+    Fault("windows: two are counted for each", "src/ldptrace/server/rounds.py", '"UPDATE campaigns SET round = ? WHERE name = ?", number + 1', '"UPDATE campaigns SET round = ? WHERE name = ?", number + 2', "tests/server/test_rounds.py"),
     Fault("server: uploads that wait are read before it stops", "src/ldptrace/server/state.py", "cancel_futures=True", "cancel_futures=False", "tests/server/test_state.py"),
     Fault("engines: no trips have no points each", "src/ldptrace/engines/base.py", "max(self.count, 1)", "min(self.count, 1)", "tests/engines/test_base.py"),
     Fault("reports: another version is named", "src/ldptrace/protocol/reports.py", 'f"the report has version {version}, {known}"', 'f"the report has version {known}, {known}"', "tests/protocol/test_reports.py"),

@@ -9,7 +9,7 @@ import pytest
 from ldptrace.errors import InputError
 from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.standing import Standing
-from ldptrace.server import backups, campaigns, registry, releases, standing, tallies, tokens
+from ldptrace.server import backups, campaigns, registry, releases, rounds, tokens
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.releases import DueRelease
 from ldptrace.server.storage import Database, open_database
@@ -39,7 +39,7 @@ def test_reports_that_the_backup_holds_are_known(database: Database, tmp_path: P
     late = telling_report(300)
     codes(Counter(database), "trips", late)
     refused(ServerProblem.CAMPAIGN_EXISTS, backups.restore, database, file, actor="test")
-    campaigns.close_round(database, "trips", actor="test")
+    campaigns.close(database, "trips", actor="test", now=0)
     campaigns.delete(database, "trips", actor="test")
     restored = backups.restore(database, file, actor="test")
     assert (restored.state, restored.terms.organiser, restored.terms.until) == (
@@ -79,7 +79,7 @@ def test_a_campaign_moves_to_another_database(database: Database, tmp_path: Path
     with other.reading() as session:
         assert [one.label for one in tokens.tokens_of(session)] == ["press"]
         refused(ServerProblem.UNAUTHORIZED, tokens.holder, session, secret)
-        assert tallies.rejections_of(session, "trips") == {"not-admitted": 2}
+        assert rounds.rejections_of(session, "trips") == {"not-admitted": 2}
         assert [entry["action"] for entry in registry.audit_log(session, "trips")][:2] == [
             "create",
             "create admissions",
@@ -130,7 +130,7 @@ def test_a_standing_campaign_is_restored_in_the_middle_of_a_window(
 
     assert send(database, 4.0, *early) == [COUNTED] * 3
     backups.backup(database, "trips", tmp_path / "before.backup", actor="test")
-    assert standing.tick(database, 5.2 * week) == [DueRelease("trips", 0)]
+    assert campaigns.tick(database, 5.2 * week) == [DueRelease("trips", 0)]
     released(database, 0)
     assert send(database, 5.5, *middle[:3]) == [COUNTED] * 3
     backups.backup(database, "trips", tmp_path / "middle.backup", actor="test")
@@ -147,12 +147,12 @@ def test_a_standing_campaign_is_restored_in_the_middle_of_a_window(
         late,
     ]
     with other.reading() as session:
-        assert [(one.window, one.reports) for one in tallies.counts_of(session, "trips")] == [(3, 3), (4, 6)]
+        assert [(one.window, one.reports) for one in rounds.rounds_of(session, "trips")] == [(3, 3), (4, 6)]
         assert releases.file_of(session, "trips", "index.html", 0) == b"made"
     # The published window is not due again, the restored one is, once.
-    assert standing.tick(other, 6.2 * week) == [DueRelease("trips", 1)]
+    assert campaigns.tick(other, 6.2 * week) == [DueRelease("trips", 1)]
     released(other, 1)
-    assert standing.tick(other, 6.3 * week) == []
+    assert campaigns.tick(other, 6.3 * week) == []
     assert send(other, 6.3, middle[0]) == [late]
     # Here, too, it can be set back to a time after everything that was published, and to no earlier one.
     with database.writing() as session:
@@ -183,7 +183,7 @@ def test_what_was_published_stays_published(database: Database, tmp_path: Path) 
     campaigns.delete(database, "trips", actor="test")
     opened(database, "trips", TELLING)
     backups.backup(database, "trips", tmp_path / "new.backup", actor="test")
-    campaigns.close_round(database, "trips", actor="test")
+    campaigns.close(database, "trips", actor="test", now=0)
     campaigns.delete(database, "trips", actor="test")
     assert backups.restore(database, tmp_path / "new.backup", actor="test").state == "open"
 

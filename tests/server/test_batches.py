@@ -10,11 +10,11 @@ import pytest
 from ldptrace.curator.opening import CuratorKey
 from ldptrace.errors import InputError
 from ldptrace.protocol.seals import GENERATOR
-from ldptrace.server import backups, batches, campaigns, registry, standing, tallies, tokens, views
+from ldptrace.server import backups, batches, campaigns, registry, rounds, tokens, views
 from ldptrace.server.batches import Label, count_batch, note_deleted
 from ldptrace.server.counting import Counter, Submission
+from ldptrace.server.rounds import LATE
 from ldptrace.server.storage import Database, open_database
-from ldptrace.server.windows import LATE
 from ldptrace.web.problems import Refused
 from server_kit import counts, of, reports_counted, telling_report, terms
 from shuffler_kit import (
@@ -139,7 +139,7 @@ def test_what_is_no_window_of_the_plan_is_refused(tmp_path: Path) -> None:
 def test_a_window_that_does_not_begin_has_no_batch(tmp_path: Path) -> None:
     database = open_database(tmp_path)
     plan = opened_shuffled(database, hourly())
-    standing.close(database, "trips", actor="test", now=NOW + HOUR)
+    campaigns.close(database, "trips", actor="test", now=NOW + HOUR)
     for window, code in ((0, None), (1, "wrong-window")):
         body, now = batch_of(plan, range(BATCH), window), NOW + (window + 2.5) * HOUR
         if code is None:
@@ -147,8 +147,8 @@ def test_a_window_that_does_not_begin_has_no_batch(tmp_path: Path) -> None:
         else:
             assert refusal(database, named(plan, window), body, now) == code
     # The campaign goes on until the last batch may have come.
-    assert not standing.is_over(database, "trips", NOW + 3.5 * HOUR - 1)
-    assert standing.is_over(database, "trips", NOW + 3.5 * HOUR)
+    assert not campaigns.is_over(database, "trips", NOW + 3.5 * HOUR - 1)
+    assert campaigns.is_over(database, "trips", NOW + 3.5 * HOUR)
 
 
 def test_a_deleted_batch_is_noted(database: Database) -> None:
@@ -218,7 +218,7 @@ def test_the_key_is_in_backups_and_nowhere_else(tmp_path: Path) -> None:
     backups.restore(other, tmp_path / "kept", actor="test")
     with other.reading() as session:
         assert session.rows("SELECT secret FROM keys") == [(secret,)]
-        [entry] = batches.batches_of(session, "trips", registry.plans_of(session, "trips"))
+        [entry] = batches.batches_of(session, "trips")
         assert entry["counted"] == BATCH
     assert refusal(other, named(plan), batch_of(plan, range(BATCH))) == "another-batch"
     campaigns.delete(database, "trips", actor="test")
@@ -256,19 +256,19 @@ def test_a_batch_that_the_server_would_not_take_is_refused_before_anybody_answer
     with pytest.raises(InputError, match=f"at most {most:,}, got {most + 1:,}"):
         campaigns.create(database, "many", keyless(telling(batch=most + 1)), actor="test")
     with pytest.raises(InputError, match="the least batch is at most"):
-        standing.change_plan(database, "trips", keyless(hourly(batch=most + 1)), actor="test", now=NOW)
+        campaigns.change_plan(database, "trips", keyless(hourly(batch=most + 1)), actor="test", now=NOW)
 
 
 def test_a_campaign_stays_shuffled(tmp_path: Path) -> None:
     database = open_database(tmp_path)
     plan = opened_shuffled(database, hourly())
     with pytest.raises(InputError, match="plans of its kind"):
-        standing.change_plan(database, "trips", hourly().changed(shuffled=None), actor="test", now=NOW)
+        campaigns.change_plan(database, "trips", hourly().changed(shuffled=None), actor="test", now=NOW)
     assert plan.shuffled is not None
     with pytest.raises(InputError, match=f"make the plan with --key {plan.shuffled.key.hex()}"):
-        standing.change_plan(database, "trips", hourly(), actor="test", now=NOW)
+        campaigns.change_plan(database, "trips", hourly(), actor="test", now=NOW)
     next_plan = keyless(hourly(batch=BATCH + 1))
-    changed = standing.change_plan(database, "trips", next_plan, actor="test", now=NOW + 1)
+    changed = campaigns.change_plan(database, "trips", next_plan, actor="test", now=NOW + 1)
     assert changed.plan.shuffled is not None
     assert changed.plan.shuffled.key == plan.shuffled.key
     with pytest.raises(InputError, match="its shuffler makes the codes"):
@@ -280,5 +280,5 @@ def test_estimates_are_those_of_the_batch(tmp_path: Path) -> None:
     plan = opened_shuffled(database, telling(), min_reports=1)
     count_batch(database, named(plan), batch_of(plan, range(BATCH)), AFTER)
     with database.reading() as session:
-        [(_, tally)] = tallies.tallies_of(session, registry.find(session, "trips"))
+        [(_, tally)] = rounds.tallies_of(session, registry.find(session, "trips"))
     assert tally.users == (BATCH,)

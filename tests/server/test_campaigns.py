@@ -7,7 +7,7 @@ import pytest
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
-from ldptrace.server import campaigns, registry, tallies, tokens, views
+from ldptrace.server import campaigns, registry, rounds, tokens, views
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.storage import Database
 from ldptrace.web.problems import Refused, ServerProblem
@@ -30,12 +30,12 @@ def test_more_reports_than_a_database_can_count(database: Database) -> None:
 def test_one_round(database: Database) -> None:
     campaigns.create(database, "trips", SINGLE, terms(title="Trips", min_reports=5), actor="me")
     assert state(database) == ("draft", 0)
-    refused(ServerProblem.WRONG_STATE, campaigns.close_round, database, "trips", actor="me")
+    refused(ServerProblem.WRONG_STATE, campaigns.close, database, "trips", actor="me", now=0)
     campaigns.open_round(database, "trips", actor="me")
     assert state(database) == ("open", 1)
     refused(ServerProblem.WRONG_STATE, campaigns.open_round, database, "trips", actor="me")
     refused(ServerProblem.WRONG_STATE, campaigns.delete, database, "trips", actor="me")
-    campaigns.close_round(database, "trips", actor="me")
+    campaigns.close(database, "trips", actor="me", now=0)
     assert state(database) == ("closed", 1)
     # A closed round is closed: its ids may go, so it must not be opened again.
     refused(ServerProblem.WRONG_STATE, campaigns.open_round, database, "trips", actor="me")
@@ -50,7 +50,7 @@ def test_two_rounds_are_one_chain(database: Database) -> None:
     first = campaigns.open_round(database, "trips", actor="me").plan
     counter = Counter(database)
     counter.count("trips", [Submission(report) for report in drawn(first, 39)])
-    campaigns.close_round(database, "trips", actor="me")
+    campaigns.close(database, "trips", actor="me", now=0)
     # The second round says something about the first: not below the smallest number.
     refused(ServerProblem.NOT_ENOUGH_REPORTS, campaigns.open_round, database, "trips", actor="me")
 
@@ -59,7 +59,7 @@ def test_the_second_round_extends_the_first(database: Database) -> None:
     plan = opened(database, "trips", Plan.paper(GRID, 1), min_reports=40)
     counter = Counter(database)
     counter.count("trips", [Submission(report) for report in drawn(plan, 40)])
-    campaigns.close_round(database, "trips", actor="me")
+    campaigns.close(database, "trips", actor="me", now=0)
     second = campaigns.open_round(database, "trips", actor="me")
     assert (second.state, second.round, second.rounds) == ("open", 2, 2)
     assert second.plan.root == plan.id
@@ -67,9 +67,9 @@ def test_the_second_round_extends_the_first(database: Database) -> None:
     counter.count("trips", [Submission(report) for report in drawn(second.plan, 5)])
     with database.reading() as session:
         # The first round has enough reports to be seen, the second has not.
-        assert [tally.round for _, tally in tallies.tallies_of(session, second)] == [0]
+        assert [tally.round for _, tally in rounds.tallies_of(session, second)] == [0]
         with pytest.raises(Refused):
-            tallies.tallies_of(session, second, whole=True)
+            rounds.tallies_of(session, second, whole=True)
         shown = views.overview(session, second)
     assert shown["reports"] == 45
     assert [entry["reports"] for entry in shown["round_reports"]] == [40, 5]
@@ -115,14 +115,14 @@ def test_deleting_leaves_nothing_of_the_campaign(database: Database) -> None:
     for name in ("other", "trips"):
         counter.count(name, [Submission(telling_report(value, of(TELLING, name))) for value in range(5)])
     tokens.create_token(database, "trips", "read", "", actor="me")
-    campaigns.close_round(database, "trips", actor="me")
+    campaigns.close(database, "trips", actor="me", now=0)
     campaigns.delete(database, "trips", actor="me")
     with database.reading() as session:
         for table in ("rounds", "tokens", "rejections", "files", "admissions", "releases"):
             assert session.rows(f"SELECT 1 FROM {table} WHERE campaign = 'trips'") == [], table
         for table in ("tallies", "ids", "fresh"):
             assert session.rows(f"SELECT DISTINCT round FROM {table} WHERE round > 1") == [], table
-        assert tallies.counts_of(session, "other")[0].reports == 5
+        assert rounds.rounds_of(session, "other")[0].reports == 5
         assert "delete" in [entry["action"] for entry in registry.audit_log(session, "trips")]
 
 

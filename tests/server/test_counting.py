@@ -11,7 +11,7 @@ import pytest
 from ldptrace.curator.receive import Receiver
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import Problem
-from ldptrace.server import campaigns, registry, seen, tallies
+from ldptrace.server import campaigns, registry, rounds, seen
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.storage import Database, open_database
 from ldptrace.server.tokens import create_admissions, token_hash
@@ -44,8 +44,8 @@ def test_it_counts_what_a_receiver_counts(database: Database) -> None:
     expected = [receiver.receive(body).tolist() if body else [Problem.WRONG_SIZE.number] for body in bodies]
     assert got == expected
     with database.reading() as session:
-        [(_, tally)] = tallies.tallies_of(session, registry.find(session, "trips"))
-        rejected = tallies.rejections_of(session, "trips")
+        [(_, tally)] = rounds.tallies_of(session, registry.find(session, "trips"))
+        rejected = rounds.rejections_of(session, "trips")
     assert tally == receiver.tally
     assert rejected == {"duplicate": 5, "unknown-group": 1, "unknown-version": 1, "wrong-size": 3}
 
@@ -57,7 +57,7 @@ def test_a_round_for_everyone(database: Database) -> None:
     receiver = Receiver(plan)
     receiver.receive(b"".join(reports))
     with database.reading() as session:
-        assert tallies.tallies_of(session, registry.find(session, "trips"))[0][1] == receiver.tally
+        assert rounds.tallies_of(session, registry.find(session, "trips"))[0][1] == receiver.tally
 
 
 def test_a_transaction_that_fails_leaves_nothing(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,7 +111,7 @@ def test_late_reports_are_refused_unless_they_were_counted(database: Database) -
     early, late = telling_report(1), telling_report(2)
     counter = Counter(database)
     codes(counter, "trips", early)
-    campaigns.close_round(database, "trips", actor="test")
+    campaigns.close(database, "trips", actor="test", now=0)
     closed = ServerProblem.ROUND_CLOSED.number
     assert codes(counter, "trips", late, early, late + early) == [[closed], [DUPLICATE], [closed, DUPLICATE]]
     assert codes(Counter(database), "trips", late, early) == [[closed], [DUPLICATE]]
@@ -123,7 +123,7 @@ def test_a_report_of_an_earlier_round_is_known(database: Database) -> None:
     reports = drawn(plan, 4)
     counter = Counter(database)
     codes(counter, "trips", *reports[:3])
-    campaigns.close_round(database, "trips", actor="test")
+    campaigns.close(database, "trips", actor="test", now=0)
     second = campaigns.open_round(database, "trips", actor="test").plan
     assert len(second.rounds) == 2
     closed = ServerProblem.ROUND_CLOSED.number

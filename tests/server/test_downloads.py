@@ -15,7 +15,7 @@ def test_everybody_can_download_each_file_that_the_page_of_a_release_lists(tmp_p
     client = Client(tmp_path, address="https://collect.example/")
     opened(client.database, "trips", SINGLE, min_reports=5)
     Counter(client.database).count("trips", [Submission(report) for report in drawn(SINGLE, 20)])
-    campaigns.close_round(client.database, "trips", actor="test")
+    campaigns.close(client.database, "trips", actor="test", now=0)
     with client as http:
         assert http.get("/c/trips/release/synthetic.parquet").status_code == 404
         attempt = releases.begin(client.database, "trips", actor="test")

@@ -193,7 +193,7 @@ def test_nothing_of_a_report_is_kept(tmp_path: Path) -> None:
         assert "127.0.0.1" not in said.replace("http://127.0.0.1:", "")
         lines = [json.loads(line)["message"] for line in said.splitlines() if line.startswith("{")]
         assert len(lines) < 12
-    campaigns.close_round(database, "trips", actor="test")
+    campaigns.close(database, "trips", actor="test", now=0)
     with database.reading() as session:
         kept = [bytes(row[0]) for row in session.rows("SELECT id FROM ids")]
         assert session.rows("SELECT * FROM fresh") == []

@@ -18,7 +18,7 @@ from ldptrace.cli import application
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.io import write
-from ldptrace.server import campaigns, registry, releases, tallies
+from ldptrace.server import campaigns, registry, releases, rounds
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.fleet import (
     Answer,
@@ -152,7 +152,7 @@ def fleet(
 
 def rejected(database: Database) -> dict[str, int]:
     with database.reading() as session:
-        return tallies.rejections_of(session, "trips")
+        return rounds.rejections_of(session, "trips")
 
 
 def test_a_fleet_with_faults(server: Server, database: Database) -> None:
@@ -341,7 +341,7 @@ def test_a_release_that_was_interrupted(tmp_path: Path) -> None:
     Counter(database).count("trips", [Submission(b"".join(drawn(SINGLE, 60)))])
     with pytest.raises(Refused, match="all rounds are closed"):
         releases.begin(database, "trips", actor="test")
-    campaigns.close_round(database, "trips", actor="test")
+    campaigns.close(database, "trips", actor="test", now=0)
     first = releases.Attempt(database, "trips", releases.begin(database, "trips", actor="test"))
     with pytest.raises(Refused, match="being made"):
         releases.begin(database, "trips", actor="test")

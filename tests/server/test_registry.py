@@ -11,8 +11,8 @@ from ldptrace.server.registry import (
     find,
     find_public,
     note,
-    plans_of,
 )
+from ldptrace.server.rounds import plans_of
 from ldptrace.server.storage import Database, open_database
 from ldptrace.web.problems import Refused, ServerProblem
 from server_kit import SINGLE, of, terms
@@ -25,7 +25,7 @@ def test_campaigns_are_found_by_name(database: Database) -> None:
         assert [one.name for one in all_campaigns(session)] == ["a", "b"]
         found = find(session, "a", lock=True)
         assert (found.terms.title, found.terms.until) == ("A", 99)
-        assert plans_of(session, "a") == {found.plan.id: found.plan}
+        assert list(plans_of(session, "a")) == [found.plan.id]
         for name in ("a", "nobody", "a\0"):
             with pytest.raises(Refused) as refused:
                 find_public(session, name)

@@ -13,7 +13,7 @@ from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.standing import Standing
 from ldptrace.server.release_pages import Stored, batch_lines, list_page, readme, release_page, window_lines
-from ldptrace.server.tallies import RoundCounts
+from ldptrace.server.rounds import CountedRound
 from release_kit import CAMPAIGN, card
 
 DAY = 86_400
@@ -151,8 +151,8 @@ def test_the_newest_window_comes_first_and_texts_are_escaped() -> None:
         CAMPAIGN.plan.changed(standing=Standing.of(every, epsilon=1, start=0)) for every in (7 * DAY, 3600)
     )
     second, first = (
-        RoundCounts(1, weekly, "closed", 1234, window=1),
-        RoundCounts(0, hourly, "closed", 10, window=0),
+        CountedRound(1, weekly, "closed", 1234, window=1),
+        CountedRound(0, hourly, "closed", 10, window=0),
     )
     page = list_page(campaign, [second, first])
     assert "<h1>Trips &lt;in&gt; town</h1>" in page

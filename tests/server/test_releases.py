@@ -19,10 +19,10 @@ from ldptrace.models import load_model
 from ldptrace.products.sample import with_trip
 from ldptrace.protocol.plan import Plan
 from ldptrace.server import campaigns, releases, views
+from ldptrace.server.campaigns import close_windows
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.registry import find
 from ldptrace.server.releases import SILENT, DueRelease, Listener, Running, beating
-from ldptrace.server.standing import close_windows
 from ldptrace.server.storage import Database
 from ldptrace.web.problems import Refused, ServerProblem
 from server_kit import GRID, SINGLE, answered, opened, published, refused

@@ -7,7 +7,7 @@ import pytest
 from ldptrace.errors import InputError
 from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.standing import Standing
-from ldptrace.server import campaigns, registry, releases, standing, tallies
+from ldptrace.server import campaigns, registry, releases, rounds
 from ldptrace.server.counting import Counter
 from ldptrace.server.releases import DueRelease
 from ldptrace.server.storage import Database
@@ -26,7 +26,7 @@ def test_a_plan_that_was_replaced_runs_out(database: Database) -> None:
     now = 15.0 * WEEK + 5
     counter = Counter(database, lambda: now)
     assert codes(counter, "trips", telling_report(1, old, 4)) == [[COUNTED]]
-    changed = standing.change_plan(database, "trips", DAILY, actor="test", now=now)
+    changed = campaigns.change_plan(database, "trips", DAILY, actor="test", now=now)
     new = changed.plan
     assert new.campaign == old.campaign
     assert new.id != old.id
@@ -40,14 +40,12 @@ def test_a_plan_that_was_replaced_runs_out(database: Database) -> None:
         [COUNTED],
     ]
     with database.reading() as session:
-        found = [
-            (entry.plan.id, entry.window, entry.reports) for entry in tallies.counts_of(session, "trips")
-        ]
+        found = [(entry.plan.id, entry.window, entry.reports) for entry in rounds.rounds_of(session, "trips")]
     assert found == [(old.id, 4, 2), (old.id, 5, 2), (new.id, days, 1)]
     with pytest.raises(InputError, match="has had this plan already"):
-        standing.change_plan(database, "trips", WEEKLY, actor="test", now=now)
+        campaigns.change_plan(database, "trips", WEEKLY, actor="test", now=now)
     with pytest.raises(InputError, match="a standing plan"):
-        standing.change_plan(database, "trips", TELLING, actor="test", now=now)
+        campaigns.change_plan(database, "trips", TELLING, actor="test", now=now)
 
 
 def test_a_campaign_that_ends_is_closed_when_its_windows_are_over(database: Database) -> None:
@@ -55,22 +53,24 @@ def test_a_campaign_that_ends_is_closed_when_its_windows_are_over(database: Data
     now = 15.0 * WEEK
     counter = Counter(database, lambda: now)
     codes(counter, "trips", telling_report(1, plan, 4))
-    refused(ServerProblem.WRONG_STATE, campaigns.close_round, database, "trips", actor="test")
-    assert standing.close(database, "trips", actor="test", now=now).terms.until == now
+    refused(ServerProblem.WRONG_STATE, campaigns.close, database, "trips", actor="test", now=0)
+    assert campaigns.close(database, "trips", actor="test", now=now).terms.until == now
     # Window 5 begins at this very moment: it is not begun any more.
     assert codes(counter, "trips", telling_report(2, plan, 5)) == [[WRONG_WINDOW]]
     for now, state in ((16 * WEEK + DAY - 1, "open"), (16 * WEEK + DAY, "closed")):
-        standing.tick(database, now)
+        campaigns.tick(database, now)
         with database.reading() as session:
             assert registry.find(session, "trips").state == state
-    refused(ServerProblem.WRONG_STATE, standing.close, database, "trips", actor="test", now=now)
+    refused(ServerProblem.WRONG_STATE, campaigns.close, database, "trips", actor="test", now=now)
     refused(ServerProblem.WRONG_STATE, campaigns.open_round, database, "trips", actor="test")
 
 
 def test_campaigns_that_are_not_standing_do_not_change(database: Database) -> None:
     opened(database, "trips", TELLING)
-    refused(ServerProblem.WRONG_STATE, standing.change_plan, database, "trips", WEEKLY, actor="test", now=0.0)
-    assert standing.close(database, "trips", actor="test", now=0.0).state == "closed"
+    refused(
+        ServerProblem.WRONG_STATE, campaigns.change_plan, database, "trips", WEEKLY, actor="test", now=0.0
+    )
+    assert campaigns.close(database, "trips", actor="test", now=0.0).state == "closed"
 
 
 def state(database: Database) -> str:
@@ -81,21 +81,21 @@ def state(database: Database) -> str:
 def test_a_campaign_opens_and_closes_at_its_times(database: Database) -> None:
     campaigns.create(database, "trips", SINGLE, terms(opens=100, until=200, min_reports=3), actor="test")
     for now, wanted in ((99, "draft"), (100, "open"), (199, "open")):
-        assert standing.tick(database, now) == []
+        assert campaigns.tick(database, now) == []
         assert state(database) == wanted
     codes(Counter(database), "trips", *drawn(SINGLE, 3))
-    assert standing.tick(database, 200) == [DueRelease("trips", None)]
+    assert campaigns.tick(database, 200) == [DueRelease("trips", None)]
     assert state(database) == "closed"
     with database.reading() as session:
         actors = [(entry["actor"], entry["action"]) for entry in registry.audit_log(session, "trips")]
     assert actors == [("test", "create"), ("schedule", "open"), ("schedule", "close")]
     releases.begin(database, "trips", actor="test")
-    assert standing.tick(database, 201) == []
+    assert campaigns.tick(database, 201) == []
 
 
 def test_a_campaign_whose_time_is_over_is_not_opened(database: Database) -> None:
     campaigns.create(database, "trips", SINGLE, terms(opens=100, until=200), actor="test")
-    standing.tick(database, 300)
+    campaigns.tick(database, 300)
     assert state(database) == "draft"
 
 
@@ -105,15 +105,15 @@ def test_every_window_with_enough_reports_is_released_once(database: Database) -
     counter = Counter(database, lambda: now)
     for window, reports in ((3, 2), (4, 1), (5, 3)):
         codes(counter, "trips", *(telling_report(value, plan, window) for value in range(reports)))
-    assert standing.tick(database, now) == []
+    assert campaigns.tick(database, now) == []
     # Window 3 is over a day after the end of week 5, window 4 a week later; it has too few.
-    assert standing.tick(database, 5 * WEEK + DAY) == [DueRelease("trips", 0)]
-    assert standing.tick(database, 7 * WEEK + DAY) == [DueRelease("trips", 0), DueRelease("trips", 2)]
+    assert campaigns.tick(database, 5 * WEEK + DAY) == [DueRelease("trips", 0)]
+    assert campaigns.tick(database, 7 * WEEK + DAY) == [DueRelease("trips", 0), DueRelease("trips", 2)]
     attempt = releases.Attempt(
         database, "trips", releases.begin(database, "trips", actor="test", number=0), 0
     )
-    assert standing.due_releases(database) == [DueRelease("trips", 2)]
+    assert campaigns.due_releases(database) == [DueRelease("trips", 2)]
     # One that failed is due again.
     attempt.fail("no room")
-    assert standing.due_releases(database) == [DueRelease("trips", 0), DueRelease("trips", 2)]
+    assert campaigns.due_releases(database) == [DueRelease("trips", 0), DueRelease("trips", 2)]
     assert state(database) == "open"

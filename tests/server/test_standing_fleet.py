@@ -12,7 +12,7 @@ import pytest
 
 from ldptrace.curator.facts import Facts
 from ldptrace.errors import InputError
-from ldptrace.server import tallies
+from ldptrace.server import rounds
 from ldptrace.server.fleet import Faults, Fleet, city_trips
 from ldptrace.server.standing_fleet import run_standing_fleet
 from ldptrace.server.storage import open_database
@@ -46,7 +46,7 @@ def test_three_weeks_with_a_server_that_is_killed(tmp_path: Path) -> None:
         outcome = asyncio.run(run_standing_fleet(fleet, city_trips(100, 1), 200, 3, clock, 1))
         trouble.join()
     with database.reading() as session:
-        counted = {entry.window: entry.reports for entry in tallies.counts_of(session, "trips")}
+        counted = {entry.window: entry.reports for entry in rounds.rounds_of(session, "trips")}
     assert outcome.complete, (outcome.refused, outcome.events)
     assert counted == dict(outcome.windows)
     # Everybody has given two answers, and asked for a third they gave none.

@@ -66,7 +66,7 @@ def test_a_release_whose_process_was_ended_is_told_as_failed(
     database: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     Counter(database).count("trips", [Submission(report) for report in drawn(SINGLE, 5)])
-    campaigns.close_round(database, "trips", actor="test")
+    campaigns.close(database, "trips", actor="test", now=0)
     attempt = releases.begin(database, "trips", actor="test")
     # A program that reads the address of the database and ends badly.
     program = tmp_path / "ended"
@@ -90,7 +90,7 @@ def test_a_release_whose_server_and_worker_have_ended_is_taken_up_again(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Counter(database).count("trips", [Submission(report) for report in drawn(SINGLE, 5)])
-    campaigns.close_round(database, "trips", actor="test")
+    campaigns.close(database, "trips", actor="test", now=0)
     first = releases.Attempt(database, "trips", releases.begin(database, "trips", actor="test", count=7))
     begun: list[tuple[str, str, int, int | None]] = []
 

@@ -20,7 +20,7 @@ def database(tmp_path: Path) -> Database:
     found = open_database(tmp_path)
     opened(found, "trips", SINGLE, min_reports=5)
     Counter(found).count("trips", [Submission(report) for report in drawn(SINGLE, 20)])
-    campaigns.close_round(found, "trips", actor="test")
+    campaigns.close(found, "trips", actor="test", now=0)
     return found
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ldptrace.curator.facts import Facts
-from ldptrace.server import tallies
+from ldptrace.server import rounds
 from ldptrace.server.storage import open_database
 from ldptrace.server.tokens import create_token
 from ldptrace.shuffler.store import KNOWN, SENT, Store
@@ -78,7 +78,7 @@ def test_windows_of_a_shuffled_fleet(tmp_path: Path) -> None:
     assert {window: one.reports for window, one in batches.items()} == answered
     assert all((one.state == SENT) == (one.reports >= BATCH) for one in batches.values())
     with database.reading() as session:
-        counted = {entry.window: entry.reports for entry in tallies.counts_of(session, "trips")}
+        counted = {entry.window: entry.reports for entry in rounds.rounds_of(session, "trips")}
     assert counted == {window: count for window, count in answered.items() if count >= BATCH}
     assert counted
     database.close_all()

@@ -14,11 +14,11 @@ from shuffler_kit import BATCH, HOUR, NOW, sealed, standing, telling
 def test_sizes_and_batches_are_those_of_the_plan() -> None:
     plan = telling()
     served = Served.of(plan)
-    assert (served.size, served.batch) == (len(sealed(plan, 1).body), BATCH)
+    assert (served.size, served.shuffled.batch) == (len(sealed(plan, 1).body), BATCH)
     with pytest.raises(InputError, match="not shuffled"):
         Served.of(TELLING)
     most = (256 << 20) // served.size
-    assert Served.of(telling(batch=most)).batch == most
+    assert Served.of(telling(batch=most)).shuffled.batch == most
     with pytest.raises(InputError, match=f"at most {most:,} reports, so one of at least {most + 1:,}"):
         Served.of(telling(batch=most + 1))
 

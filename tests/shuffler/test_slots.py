@@ -28,24 +28,21 @@ def opened(path: Path | str, size: int = SIZE) -> tuple[sqlite3.Connection, Slot
     connection = sqlite3.connect(path, isolation_level=None)
     for pragma in ("journal_mode = TRUNCATE", "synchronous = OFF", "secure_delete = ON"):
         connection.execute(f"PRAGMA {pragma}").fetchall()
-    slots = Slots(connection, "held", size, b"salt")
+    slots = Slots(connection, "held", size, b"salt", 0, 0)
     slots.make()
     return connection, slots
 
 
 def fill(connection: sqlite3.Connection, slots: Slots, groups: Sequence[Sequence[bytes]]) -> int:
     """Add reports, one transaction for each group, and return how many are new."""
-    count, capacity = 0, FIRST
     for group in groups:
         connection.execute("BEGIN IMMEDIATE")
         for report in group:
-            if full(count, capacity):
-                capacity *= 2
-                slots.grow(capacity)
-            count += slots.add(report, capacity)
+            slots.add(report)
         connection.execute("COMMIT")
-    assert slots.capacity == capacity
-    return count
+    [(rows,)] = connection.execute("SELECT count(*) FROM held")
+    assert slots.capacity == rows
+    return slots.count
 
 
 def bytes_of(path: Path, groups: Sequence[Sequence[bytes]], size: int = SIZE) -> bytes:
@@ -87,7 +84,17 @@ def test_it_is_a_set(numbers: list[int]) -> None:
     connection, slots = opened(":memory:")
     assert fill(connection, slots, [[made[number] for number in numbers]]) == len(set(numbers))
     places = slots.places()
-    assert sorted(slots.at(places)) == sorted(made[number] for number in set(numbers))
-    assert list(slots.at(places[::-1])) == list(slots.at(places))[::-1]
+    assert sorted(map(slots.at, places)) == sorted(made[number] for number in set(numbers))
     assert {number for number, report in enumerate(made) if report in slots} == set(numbers)
+    connection.close()
+
+
+def test_a_report_that_is_held_makes_no_table_grow() -> None:
+    made = reports(43)
+    connection, slots = opened(":memory:")
+    assert fill(connection, slots, [made[:42], made[:42]]) == 42
+    assert full(42, FIRST)
+    assert slots.capacity == FIRST
+    assert fill(connection, slots, [made]) == 43
+    assert slots.capacity == 2 * FIRST
     connection.close()

@@ -362,7 +362,7 @@ def test_a_batch_of_the_expected_size_never_waits_for_a_larger_table(
 ) -> None:
     grown: list[int] = []
     grow = Slots.grow
-    monkeypatch.setattr(Slots, "grow", lambda slots, to: (grown.append(to), grow(slots, to)))
+    monkeypatch.setattr(Slots, "grow", lambda slots: (grow(slots), grown.append(slots.capacity)))
     plan = telling(batch=60)
     store, size = serving(tmp_path, plan, clock), Served.of(plan).size
     made = [Sealed(b"\x04" + os.urandom(size - 1), NO_WINDOW) for _ in range(200)]

@@ -265,9 +265,9 @@ def close_round(name: NameArgument, data: DataOption = None, database: DatabaseO
     """Close the open round of a campaign, so that later reports are refused. A closed standing campaign begins no new
     time window.
     """
-    from ldptrace.server import standing
+    from ldptrace.server import campaigns
 
-    closed = standing.close(database_of(data, database), name, actor=actor(), now=now())
+    closed = campaigns.close(database_of(data, database), name, actor=actor(), now=now())
     if closed.plan.standing is not None:
         note(
             f"campaign {name} begins no further window; those that have begun are counted until their time is over"
@@ -287,10 +287,10 @@ def change(
     database: DatabaseOption = None,
 ) -> None:
     """Continue a standing campaign with a new plan. After this change, the old plan begins no new time window."""
-    from ldptrace.server import standing
+    from ldptrace.server import campaigns
 
     new = read_as(plan, Plan.from_json)
-    changed = standing.change_plan(database_of(data, database), name, new, actor=actor(), now=now())
+    changed = campaigns.change_plan(database_of(data, database), name, new, actor=actor(), now=now())
     note(
         f"campaign {name} goes on with plan {changed.plan.id}; windows of the old one that have begun run out"
     )

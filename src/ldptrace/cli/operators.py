@@ -232,7 +232,7 @@ def _release(session: Session, name: str, output: Path, number: int | None = Non
 def _windows(session: Session, campaign: Campaign, output: Path) -> int:
     """Write the releases of all windows, or the trips of the newest window if the output is one file."""
     from ldptrace.server.registry import day
-    from ldptrace.server.tallies import published
+    from ldptrace.server.rounds import published
 
     found = published(session, campaign.name)
     if not found:
@@ -247,13 +247,13 @@ def _windows(session: Session, campaign: Campaign, output: Path) -> int:
 
 def _tallies(session: Session, campaign: Campaign, output: Path) -> int:
     """Write the plans of the rounds that were opened, and the tallies with enough reports."""
-    from ldptrace.server import tallies
+    from ldptrace.server import rounds
 
     texts = {
         f"plan-{entry.number + 1}.json": entry.plan.to_json()
-        for entry in tallies.counts_of(session, campaign.name)
+        for entry in rounds.rounds_of(session, campaign.name)
     }
-    for _, tally in tallies.tallies_of(session, campaign):
+    for _, tally in rounds.tallies_of(session, campaign):
         texts[f"tally-{tally.round + 1}.json"] = tally.to_json()
     make_folder(output)
     for file, text in texts.items():

@@ -23,8 +23,9 @@ from ldptrace.protocol.shuffling import stated_epsilon
 from ldptrace.server.counting import add_tally, note_rejections
 from ldptrace.server.opener import open_batch
 from ldptrace.server.registry import find, note
+from ldptrace.server.rounds import begin_window, plans_of, window_round
 from ldptrace.server.storage import Database, Session, number_in, stored
-from ldptrace.server.windows import CountedPlan, OpenRound, begin_window, counted_plans, window_round
+from ldptrace.server.storage.base import Row
 from ldptrace.web.problems import BY_NUMBER, Refused, ServerProblem, wrong_state
 
 NOT_OPENED = "not-opened"
@@ -46,16 +47,15 @@ class Label:
 def count_batch(database: Database, label: Label, body: bytes, now: float) -> dict[str, Any]:
     """Count the reports of a batch, and return the answer to the shuffler; the same one if it was counted before."""
     with database.reading() as session:
-        plan, secret = _expected(session, label, now, lock=False)
-        size = sealed_bytes(report_bytes(plan.rounds[0]))
-        if not body or len(body) % size:
-            raise Refused(Problem.WRONG_SIZE, f"sealed reports of this plan have {size} bytes")
-        # Arrays, because Python's own sorting would keep the server from answering others.
-        sealed = np.sort(np.frombuffer(body, dtype=np.dtype((np.void, size))))
-        digest = hashlib.sha256(sealed.data).hexdigest()
-        known = _known(session, label, digest)
+        plan, secret, known = _expected(session, label, now, lock=False)
+    size = sealed_bytes(report_bytes(plan.rounds[0]))
+    if not body or len(body) % size:
+        raise Refused(Problem.WRONG_SIZE, f"sealed reports of this plan have {size} bytes")
+    # Arrays, because Python's own sorting would keep the server from answering others.
+    sealed = np.sort(np.frombuffer(body, dtype=np.dtype((np.void, size))))
+    digest = hashlib.sha256(sealed.data).hexdigest()
     if known is not None:
-        return known
+        return _again(known, digest)
     assert plan.shuffled is not None
     # Equal seals would be one report that is counted as two that hide others.
     rows = sealed.view(np.uint8).reshape(-1, size)
@@ -66,77 +66,71 @@ def count_batch(database: Database, label: Label, body: bytes, now: float) -> di
         )
     reports = open_batch(secret, plan.id, label.window, body, size)
     with database.writing() as session:
-        _expected(session, label, now, lock=True)
-        known = _known(session, label, digest)
-        return _count(session, label, plan, reports, (digest, len(sealed))) if known is None else known
+        *_, known = _expected(session, label, now, lock=True)
+        if known is not None:
+            return _again(known, digest)
+        return _count(session, label, plan, reports, (digest, len(sealed)))
 
 
 def note_deleted(database: Database, label: Label, number: int, now: float) -> dict[str, Any]:
     """Store that the shuffler has deleted a batch of this many reports, so that none is awaited."""
     with database.writing() as session:
-        _expected(session, label, now, lock=True)
-        answer = {"deleted": number}
-        known = _known(session, label, "")
+        *_, known = _expected(session, label, now, lock=True)
         if known is not None:
-            return known
+            return _again(known, "")
+        answer = {"deleted": number}
         _keep(session, label, "", number, answer)
-        if label.window is None:
-            _close(session, label.campaign)
         note(session, "shuffler", "batch deleted", label.campaign, f"{_named(label)}{number} reports")
         return answer
 
 
-def batches_of(session: Session, name: str, plans: dict[str, Plan]) -> list[dict[str, Any]]:
+def batches_of(session: Session, name: str) -> list[dict[str, Any]]:
     """Return the batches of a campaign, in the order of their windows, with the central epsilon that each achieves."""
-    found = []
-    for plan, window, digest, reports, answer in session.rows(
+    plans, found = plans_of(session, name), []
+    for number, window, digest, reports, answer in session.rows(
         "SELECT plan, time_window, digest, reports, answer FROM batches WHERE campaign = ? ORDER BY plan, time_window",
         name,
     ):
-        shuffled = plans[plan].shuffled
-        assert shuffled is not None
-        entry = {"plan": plan, "window": number_in(window), "reports": reports}
+        plan = plans[number].plan
+        assert plan.shuffled is not None
+        entry = {"plan": number, "window": number_in(window), "reports": reports}
         if not digest:
             found.append(entry | {"deleted": True})
             continue
         told = json.loads(answer)
         # Omitted reports may be copies of others, which hide nobody.
-        hidden = max(1, int(shuffled.honest * told["counted"]))
-        achieved = stated_epsilon(hidden, float(plans[plan].epsilon), float(shuffled.delta))
+        hidden = max(1, int(plan.shuffled.honest * told["counted"]))
+        achieved = stated_epsilon(hidden, float(plan.epsilon), float(plan.shuffled.delta))
         counts = {"counted": told["counted"], "omitted": told["omitted"], "honest": hidden}
         found.append(entry | {"deleted": False} | counts | {"epsilon": achieved})
     return found
 
 
-def _expected(session: Session, label: Label, now: float, *, lock: bool) -> tuple[Plan, str]:
-    """Return the plan of a batch and the private key, or raise `Refused` if no such batch is taken."""
+def _expected(session: Session, label: Label, now: float, *, lock: bool) -> tuple[Plan, str, Row | None]:
+    """Return the plan of a batch, the private key, and the digest and answer of a batch that came before; raise
+    `Refused` if no such batch is taken."""
     campaign = find(session, label.campaign, lock=lock)
-    plans = {one.plan.id: one for one in counted_plans(session, label.campaign)}
-    found = plans.get(label.plan)
+    found = plans_of(session, label.campaign).get(label.plan)
     if found is None or found.plan.shuffled is None:
         raise Refused(Problem.WRONG_PLAN, f"campaign {label.campaign} has no shuffled plan {label.plan[:80]}")
-    if session.row("SELECT 1 FROM batches WHERE campaign = ? AND plan = ? AND time_window = ?", *label.key):
-        # Sent again: an answer is known, or it is another batch.
-        return found.plan, ""
-    if campaign.state not in ("open", "closed"):
-        raise wrong_state(f"campaign {label.campaign} is {campaign.state}")
-    first, last = found.batch_taken(label.window)
-    if not first <= now < last:
-        raise Refused(Problem.WRONG_WINDOW, "the window has not closed, or it closed too long ago")
-    [(secret,)] = session.rows("SELECT secret FROM keys WHERE campaign = ?", label.campaign)
-    return found.plan, secret
-
-
-def _known(session: Session, label: Label, digest: str) -> dict[str, Any] | None:
-    """Return the answer to a batch that was counted before; raise `Refused` if it was another one."""
-    found = session.row(
+    known = session.row(
         "SELECT digest, answer FROM batches WHERE campaign = ? AND plan = ? AND time_window = ?", *label.key
     )
-    if found is None:
-        return None
-    if found[0] != digest:
+    if known is None:
+        if campaign.state not in ("open", "closed"):
+            raise wrong_state(f"campaign {label.campaign} is {campaign.state}")
+        first, last = found.batch_taken(label.window)
+        if not first <= now < last:
+            raise Refused(Problem.WRONG_WINDOW, "the window has not closed, or it closed too long ago")
+    [(secret,)] = session.rows("SELECT secret FROM keys WHERE campaign = ?", label.campaign)
+    return found.plan, secret, known
+
+
+def _again(known: Row, digest: str) -> dict[str, Any]:
+    """Return the answer to a batch that was counted before; raise `Refused` if it was another one."""
+    if known[0] != digest:
         raise Refused(ServerProblem.ANOTHER_BATCH)
-    answer: dict[str, Any] = json.loads(found[1])
+    answer: dict[str, Any] = json.loads(known[1])
     return answer
 
 
@@ -158,12 +152,9 @@ def _count(
     problems = dict(Counter(BY_NUMBER[code].code for code in codes[codes > 0].tolist()))
     if number > len(codes):
         problems[NOT_OPENED] = number - len(codes)
-    round_ = _round(session, label, plan)
-    assert round_.key is not None
-    add_tally(session, round_.key, receiver)
-    session.run("UPDATE rounds SET counted = ?, state = 'closed' WHERE key = ?", counted, round_.key)
-    if label.window is None:
-        _close(session, label.campaign)
+    key = _round_key(session, label, plan)
+    add_tally(session, key, receiver)
+    session.run("UPDATE rounds SET counted = ?, state = 'closed' WHERE key = ?", counted, key)
     note_rejections(session, label.campaign, problems)
     answer = {"counted": counted, "omitted": number - counted, "problems": dict(sorted(problems.items()))}
     _keep(session, label, digest, number, answer)
@@ -171,24 +162,22 @@ def _count(
     return answer
 
 
-def _round(session: Session, label: Label, plan: Plan) -> OpenRound:
-    """Return the row of the round or window that a batch answers."""
-    if label.window is not None:
-        round_ = window_round(session, label.campaign, CountedPlan(plan, None), label.window)
-        key = begin_window(session, label.campaign, round_) if round_.key is None else round_.key
-        return OpenRound(key, plan, 0, label.window, True, 0, 0, 0)
-    [(key,)] = session.rows("SELECT key FROM rounds WHERE campaign = ? AND number = 0", label.campaign)
-    return OpenRound(key, plan, 0, None, True, 0, 0, 0)
-
-
-def _close(session: Session, name: str) -> None:
-    session.run("UPDATE rounds SET state = 'closed' WHERE campaign = ?", name)
-    session.run("UPDATE campaigns SET state = 'closed' WHERE name = ? AND state = 'open'", name)
+def _round_key(session: Session, label: Label, plan: Plan) -> int:
+    """Return the key of the round or window that a batch answers."""
+    if label.window is None:
+        [(key,)] = session.rows("SELECT key FROM rounds WHERE campaign = ? AND number = 0", label.campaign)
+        return int(key)
+    round_ = window_round(session, label.campaign, plan, label.window)
+    return begin_window(session, label.campaign, round_) if round_.key is None else round_.key
 
 
 def _keep(session: Session, label: Label, digest: str, reports: int, answer: dict[str, Any]) -> None:
+    """Store a batch. That of a plan without windows closes the campaign."""
     row = dict(zip(("campaign", "plan", "time_window"), label.key, strict=True))
     session.insert("batches", **row, digest=digest, reports=reports, answer=json.dumps(answer))
+    if label.window is None:
+        session.run("UPDATE rounds SET state = 'closed' WHERE campaign = ?", label.campaign)
+        session.run("UPDATE campaigns SET state = 'closed' WHERE name = ? AND state = 'open'", label.campaign)
 
 
 def _named(label: Label) -> str:

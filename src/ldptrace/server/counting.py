@@ -21,21 +21,11 @@ from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.limits import MAX_WINDOW
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import Problem
-from ldptrace.protocol.reports import ID_AT, ID_BYTES, report_bytes
+from ldptrace.protocol.reports import ID_AT, ID_BYTES, PLAN_AT, ROUND_AT, plan_prefix, report_bytes
 from ldptrace.server.registry import Campaign, find_public
+from ldptrace.server.rounds import CountedRound, begin_window, plans_of, rounds_of, window_round
 from ldptrace.server.seen import SeenIds
 from ldptrace.server.storage import Database, Session
-from ldptrace.server.windows import (
-    CountedPlan,
-    OpenRound,
-    begin_window,
-    counted_plans,
-    opened_rounds,
-    plan_named,
-    round_named,
-    window_named,
-    window_round,
-)
 from ldptrace.web.problems import BY_NUMBER, Refused, ServerProblem
 
 Codes = NDArray[np.uint8]
@@ -91,33 +81,32 @@ class Counter:
 
     def _count(self, session: Session, campaign: str, submissions: Sequence[Submission]) -> list[Codes]:
         """Count submissions to one campaign, round by round or window by window, and return a code for each report."""
-        known = find_public(session, campaign)
-        plans = counted_plans(session, campaign)
-        if plans[-1].plan.shuffled is not None:
+        known, now = find_public(session, campaign), self._clock()
+        plans = plans_of(session, campaign)
+        newest = known.plan
+        if newest.shuffled is not None:
             raise Refused(ServerProblem.NOT_SHUFFLED)
-        codes: list[Codes] = []
-        if plans[-1].plan.standing is None:
-            rounds = opened_rounds(session, campaign, plans)
-            by_round: dict[int, list[_Arrival]] = {}
-            for number, submission in enumerate(submissions):
-                chosen = round_named(rounds, submission.body)
-                arrivals = _arrivals(number, submission, rounds[chosen].plan, rounds[chosen].number)
-                codes.append(np.zeros(len(arrivals), dtype=np.uint8))
-                by_round.setdefault(chosen, []).extend(arrivals)
-            for chosen, arrivals in by_round.items():
-                self._count_round(session, known, rounds[chosen], arrivals, codes)
+        if newest.standing is None:
+            rounds = rounds_of(session, campaign, plans, lock=True)
         else:
-            by_window = self._by_window(plans, submissions, codes)
-            for (plan, window), arrivals in by_window.items():
-                if window is None:
-                    # The problems of reports whose window is not being counted, and of data that are no reports.
-                    receiver = Receiver(plan.plan, 0, window=NO_WINDOW)
-                    found = _received(receiver, arrivals, report_bytes(plan.plan.rounds[0]))
-                    for arrival, code in zip(arrivals, found, strict=True):
-                        codes[arrival.submission][arrival.place] = code
-                else:
-                    round_ = window_round(session, campaign, plan, window)
-                    self._count_round(session, known, round_, arrivals, codes)
+            # Reports of windows that are not being counted, and data that are no reports, get their problems here.
+            rounds = [CountedRound(0, one.plan, "closed", 0, NO_WINDOW) for one in plans.values()]
+        codes: list[Codes] = []
+        groups: dict[tuple[int, int], list[_Arrival]] = {}
+        for number, submission in enumerate(submissions):
+            place = _named(rounds, submission.body)
+            plan = plans[rounds[place].plan.id]
+            arrivals = _arrivals(number, submission, rounds[place])
+            codes.append(np.zeros(len(arrivals), dtype=np.uint8))
+            for arrival in arrivals:
+                window = None if newest.standing is None else plan.window_named(arrival.data, now)
+                groups.setdefault((place, -1 if window is None else window), []).append(arrival)
+        # In one order everywhere: two processes that lock rows never wait for each other.
+        for (place, window), arrivals in sorted(groups.items()):
+            round_ = rounds[place]
+            if window >= 0:
+                round_ = window_round(session, campaign, round_.plan, window)
+            self._count_round(session, known, round_, arrivals, codes)
         numbers = Multiset[int]()
         for part in codes:
             numbers.update(part[part > 0].tolist())
@@ -126,39 +115,20 @@ class Counter:
         )
         return codes
 
-    def _by_window(
-        self, plans: Sequence[CountedPlan], submissions: Sequence[Submission], codes: list[Codes]
-    ) -> dict[tuple[CountedPlan, int | None], list[_Arrival]]:
-        """Group reports of standing plans by window; None is the group of reports whose window is not being counted."""
-        now = self._clock()
-        groups: dict[tuple[CountedPlan, int | None], list[_Arrival]] = {}
-        for number, submission in enumerate(submissions):
-            plan = plan_named(plans, submission.body)
-            arrivals = _arrivals(number, submission, plan.plan, 0)
-            codes.append(np.zeros(len(arrivals), dtype=np.uint8))
-            for arrival in arrivals:
-                groups.setdefault((plan, window_named(plan, arrival.data, now)), []).append(arrival)
-        # In one order everywhere: two processes that lock rows never wait for each other.
-        return dict(
-            sorted(
-                groups.items(), key=lambda one: (one[0][0].plan.id, -1 if one[0][1] is None else one[0][1])
-            )
-        )
-
     def _count_round(
         self,
         session: Session,
         campaign: Campaign,
-        round_: OpenRound,
+        round_: CountedRound,
         arrivals: Sequence[_Arrival],
         codes: list[Codes],
     ) -> None:
         """Write the result codes of reports to one round, and add valid, new and allowed reports to its tally."""
         seen = None if round_.key is None else self._ids_of(round_.key)
-        size = report_bytes(round_.plan.rounds[round_.number])
+        size = report_bytes(round_.plan.rounds[round_.place])
         ids = list({arrival.data[ID_AT] for arrival in arrivals if len(arrival.data) == size})
         known = set[bytes]() if seen is None else seen.known(session, ids, round_.groups, round_.generation)
-        receiver = Receiver(round_.plan, round_.number, window=round_.window)
+        receiver = Receiver(round_.plan, round_.place, window=round_.window)
         accepted: dict[bytes, bytes] = {}
         left_out = False
         for arrival, found in zip(arrivals, _received(receiver, arrivals, size), strict=True):
@@ -175,7 +145,7 @@ class Counter:
             return
         if left_out:
             # The receiver has added up what it found right: once more, with what was accepted alone.
-            receiver = Receiver(round_.plan, round_.number, window=round_.window)
+            receiver = Receiver(round_.plan, round_.place, window=round_.window)
             receiver.receive(b"".join(accepted.values()))
         if seen is None:
             round_ = replace(round_, key=begin_window(session, campaign.name, round_))
@@ -201,9 +171,18 @@ class Counter:
         return seen
 
 
-def _arrivals(number: int, submission: Submission, plan: Plan, round_number: int) -> list[_Arrival]:
+def _named(rounds: Sequence[CountedRound], report: bytes) -> int:
+    """Return the index of the round that a report names, or of the newest one, whose checks then refuse the report."""
+    for index, one in enumerate(rounds[:-1]):
+        asked = one.window is not None or report[ROUND_AT] == bytes([one.place])
+        if asked and report[PLAN_AT] == plan_prefix(one.plan):
+            return index
+    return len(rounds) - 1
+
+
+def _arrivals(number: int, submission: Submission, round_: CountedRound) -> list[_Arrival]:
     """Return the reports of a body. A body of zero bytes is one report of the wrong size: its sender gets a problem."""
-    size, body = report_bytes(plan.rounds[round_number]), submission.body
+    size, body = report_bytes(round_.plan.rounds[round_.place]), submission.body
     pieces = [body[at : at + size] for at in range(0, len(body), size)] or [b""]
     tokens: Sequence[bytes | None] = submission.admissions
     if len(tokens) != len(pieces):
@@ -227,13 +206,13 @@ def _odd(receiver: Receiver, data: bytes) -> int:
 
 
 def _admitted(
-    session: Session, campaign: Campaign, round_: OpenRound, arrival: _Arrival, counted: int
+    session: Session, campaign: Campaign, round_: CountedRound, arrival: _Arrival, counted: int
 ) -> int:
     """Return 0 if a report may be counted, and delete its admission token; otherwise return the number of its
     problem."""
-    if not round_.open:
+    if round_.state != "open":
         return _WRONG_WINDOW if round_.window is not None else ServerProblem.ROUND_CLOSED.number
-    if round_.counted + counted >= campaign.terms.max_reports:
+    if round_.reports + counted >= campaign.terms.max_reports:
         return ServerProblem.CAMPAIGN_FULL.number
     delete = "DELETE FROM admissions WHERE campaign = ? AND hash = ?"
     if campaign.admission and not session.run(delete, campaign.name, arrival.admission or b""):

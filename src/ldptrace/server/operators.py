@@ -15,13 +15,13 @@ from ldptrace.errors import InputError
 from ldptrace.options import option, settle
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import Problem
-from ldptrace.server import campaigns, releases, standing, views
+from ldptrace.server import campaigns, releases, views
 from ldptrace.server.downloads import FILE, file_answer
 from ldptrace.server.interface import AFTER, ANY, Call, operation
 from ldptrace.server.registry import all_campaigns, audit_log, find
+from ldptrace.server.rounds import tally_of
 from ldptrace.server.state import State
 from ldptrace.server.storage import Session
-from ldptrace.server.tallies import tally_of
 from ldptrace.server.terms import Publishing, Terms
 from ldptrace.server.tokens import EVERY
 from ldptrace.server.views import Estimated, Overview
@@ -182,7 +182,7 @@ async def open_round(call: Call) -> Overview:
 @operation("POST", f"{ONE}/close", scope="manage", problems=STATES)
 async def close_round(call: Call) -> Overview:
     """Close the open round, or begin no further time window."""
-    await _done(call, standing.close, now=call.state.clock())
+    await _done(call, campaigns.close, now=call.state.clock())
     return await operator_campaign.handler(call)
 
 
@@ -193,7 +193,7 @@ async def change_plan(call: Call) -> Overview:
     Time windows of the old plan that have begun are counted until their time is over.
     """
     plan = await call.state.call(call.body.chosen)
-    await _done(call, standing.change_plan, plan=plan, now=call.state.clock())
+    await _done(call, campaigns.change_plan, plan=plan, now=call.state.clock())
     return await operator_campaign.handler(call)
 
 

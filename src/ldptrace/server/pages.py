@@ -11,9 +11,9 @@ from starlette.responses import RedirectResponse, Response
 from ldptrace.server.downloads import file_answer
 from ldptrace.server.registry import find_public
 from ldptrace.server.releases import PAGE, file_of
+from ldptrace.server.rounds import published
 from ldptrace.server.state import State
 from ldptrace.server.storage import Session
-from ldptrace.server.tallies import published
 from ldptrace.web.assets import asset_answer
 from ldptrace.web.problems import not_found
 

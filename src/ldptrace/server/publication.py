@@ -33,8 +33,8 @@ from ldptrace.roads import RoadNetwork
 from ldptrace.server import fence, series, travellers
 from ldptrace.server.registry import Campaign
 from ldptrace.server.release_pages import DRAWN, FIT, SUMS, Files, Stored, readme, release_page
+from ldptrace.server.rounds import estimates_of
 from ldptrace.server.series import Recalled, Recollection
-from ldptrace.server.tallies import estimates_of
 
 # Told how far a release is: a stage and a percentage.
 Tell = Callable[[str, int], None]

@@ -100,12 +100,6 @@ def all_campaigns(
     return [_campaign(row) for row in found]
 
 
-def plans_of(session: Session, name: str) -> dict[str, Plan]:
-    """Return the plans of a campaign by their ids, oldest first."""
-    found = session.rows("SELECT id, text FROM plans WHERE campaign = ? ORDER BY number", name)
-    return {number: cached_plan(text) for number, text in found}
-
-
 @lru_cache(maxsize=PLANS)
 def cached_plan(text: str) -> Plan:
     """Return a plan of the database. Plans are cached because checking a plan takes long."""

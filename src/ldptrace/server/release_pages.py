@@ -18,8 +18,8 @@ from ldptrace.pages import drawings
 from ldptrace.pages.page import asset, template
 from ldptrace.protocol.units import date_words
 from ldptrace.server.registry import Campaign, day
+from ldptrace.server.rounds import CountedRound
 from ldptrace.server.streets import STEPS
-from ldptrace.server.tallies import RoundCounts
 
 if TYPE_CHECKING:
     from ldptrace.core.trajectories import Trajectories
@@ -102,7 +102,7 @@ def release_page(
     return _page(campaign, "release", body)
 
 
-def list_page(campaign: Campaign, releases: list[RoundCounts]) -> str:
+def list_page(campaign: Campaign, releases: list[CountedRound]) -> str:
     """Return the page with the releases of a standing campaign, one line per published window, newest first."""
     body = _filled(
         "releases.html",

@@ -23,10 +23,10 @@ from typing import IO, TYPE_CHECKING
 from ldptrace.errors import InputError, LdptraceError
 from ldptrace.server import fence
 from ldptrace.server.batches import batches_of
-from ldptrace.server.registry import Campaign, find, note, plans_of
+from ldptrace.server.registry import Campaign, find, note
+from ldptrace.server.rounds import tallies_of, tally_of, windows_until
 from ldptrace.server.seen import erase
 from ldptrace.server.storage import Database, Session, number_in, stored
-from ldptrace.server.tallies import tallies_of, tally_of, windows_until
 from ldptrace.web.problems import Refused, wrong_state
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ class Attempt:
                 tallies = windows_until(session, campaign, self.number)
             place = "" if self.number is None else f"/{self.number + 1}"
             own = f"{address.rstrip('/')}/c/{name}/release{place}" if address else None
-            batches = batches_of(session, name, plans_of(session, name))
+            batches = batches_of(session, name)
             material = Material(network_of(session, name), file_of(session, name, STREETS), own, batches)
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder)

@@ -27,8 +27,8 @@ from ldptrace.protocol.plan import CampaignName, Plan
 from ldptrace.protocol.questions import TIME_QUESTIONS, Trips
 from ldptrace.protocol.questions.base import cell_words
 from ldptrace.server.registry import Campaign
+from ldptrace.server.rounds import tallies_of
 from ldptrace.server.storage import Session
-from ldptrace.server.tallies import tallies_of
 from ldptrace.streams.now import LEAST
 from ldptrace.web.problems import wrong_state
 

@@ -15,11 +15,11 @@ from typing import TypeVar
 
 from starlette.requests import Request
 
+from ldptrace.server.campaigns import SCHEDULE, tick
 from ldptrace.server.counting import Counter, warm_up
 from ldptrace.server.metrics import Metrics
 from ldptrace.server.registry import is_name
 from ldptrace.server.releases import Attempt, DueRelease, Listener, begin, running_releases
-from ldptrace.server.standing import ACTOR, tick
 from ldptrace.server.storage import Database, Session, StorageUnavailable, stored
 from ldptrace.server.tokens import Token, holder
 from ldptrace.web.app import Shared
@@ -148,7 +148,7 @@ class State(Shared):
             if self._tries[release] < TRIES:
                 self._tries[release] += 1
                 name, number, count = release.campaign, release.number, release.count
-                starting = partial(begin, self.database, name, actor=ACTOR, number=number, count=count)
+                starting = partial(begin, self.database, name, actor=SCHEDULE, number=number, count=count)
                 with contextlib.suppress(Refused):
                     attempt = await self.call(partial(starting, again=release in silent))
                     self.start_release(name, attempt, count, number)

@@ -10,10 +10,10 @@ from ldptrace.curator import Estimate, Estimates
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.lattice import moves
 from ldptrace.server.batches import batches_of
-from ldptrace.server.registry import Campaign, plans_of
+from ldptrace.server.registry import Campaign
 from ldptrace.server.releases import folder_of
+from ldptrace.server.rounds import estimates_of, rejections_of, rounds_of, tallies_of
 from ldptrace.server.storage import Session, stored
-from ldptrace.server.tallies import counts_of, estimates_of, rejections_of, tallies_of
 from ldptrace.server.terms import Terms
 
 # Flows that are sent for the map: those that stand out most.
@@ -163,7 +163,7 @@ def overview(session: Session, campaign: Campaign) -> Overview:
     # Statistics take a second to load, which a server that only counts need not spend.
     from ldptrace.curator.planning import standard_errors
 
-    rounds, releases = counts_of(session, campaign.name), releases_of(session, campaign.name)
+    rounds, releases = rounds_of(session, campaign.name), releases_of(session, campaign.name)
     reports = sum(entry.reports for entry in rounds)
     newest = rounds[-1].reports if rounds else 0
     expected = campaign.terms.users or max(newest, campaign.terms.min_reports)
@@ -174,7 +174,7 @@ def overview(session: Session, campaign: Campaign) -> Overview:
         "method": campaign.plan.method,
         "reports": reports,
         "rejected": rejections_of(session, campaign.name),
-        "batches": cast(list[Batch], batches_of(session, campaign.name, plans_of(session, campaign.name))),
+        "batches": cast(list[Batch], batches_of(session, campaign.name)),
         "min_reports": campaign.terms.min_reports,
         "max_reports": campaign.terms.max_reports,
         "expected": expected,

@@ -21,7 +21,7 @@ from ldptrace.protocol.reports import ADMISSION, SEALED_TYPE
 from ldptrace.protocol.words import asked_words
 from ldptrace.shuffler.sender import Network, Put, Sender
 from ldptrace.shuffler.served import NO_WINDOW, Served
-from ldptrace.shuffler.store import Entry, Sealed, Store
+from ldptrace.shuffler.store import Sealed, Store
 from ldptrace.web.answers import (
     HEADERS,
     PLAN_TYPE,
@@ -102,43 +102,41 @@ async def take(request: Request) -> Response:
 
 async def plan(request: Request) -> Response:
     """Return the plan, byte for byte as its id says."""
-    return Response((await _entry(request)).document, media_type=PLAN_TYPE)
+    return Response((await _served(request)).plan.to_json(), media_type=PLAN_TYPE)
 
 
 async def plans(request: Request) -> Response:
     """Return what the shuffler serves."""
     state = State.of(request)
-    return JsonAnswer({"plans": [overview(entry) for entry in await state.call(state.store.plans)]})
+    return JsonAnswer({"plans": [overview(served) for served in await state.call(state.store.plans)]})
 
 
-def overview(entry: Entry) -> dict[str, object]:
+def overview(served: Served) -> dict[str, object]:
     """Return what everybody may know of a plan that is served."""
-    shuffled, campaign = entry.plan.shuffled, entry.plan.campaign
-    assert shuffled is not None
+    campaign = served.plan.campaign
     return {
-        "id": entry.plan.id,
+        "id": served.plan.id,
         "name": "" if campaign is None else campaign.name,
-        "campaign": entry.campaign,
-        "operator": shuffled.operator,
-        "address": shuffled.address,
-        "batch": shuffled.batch,
-        "admission": entry.admission,
-        "size": Served.of(entry.plan).size,
+        "campaign": served.campaign,
+        "operator": served.shuffled.operator,
+        "address": served.shuffled.address,
+        "batch": served.shuffled.batch,
+        "admission": served.admission,
+        "size": served.size,
     }
 
 
 async def contributor(request: Request) -> Response:
     """Return the page of one plan, which stands in the address by its id."""
-    await _entry(request)
+    await _served(request)
     return asset_answer("contributor.html")
 
 
 async def about(request: Request) -> Response:
     """Return what the page shows of a plan, in the form of a campaign on the curator's server."""
-    entry, state = await _entry(request), State.of(request)
-    plan = entry.plan
-    assert plan.shuffled is not None
-    over = plan.shuffled.until is not None and state.settings.clock() >= plan.shuffled.until
+    served, state = await _served(request), State.of(request)
+    plan, until = served.plan, served.shuffled.until
+    over = until is not None and state.settings.clock() >= until
     return JsonAnswer(
         {
             "name": plan.id,
@@ -147,20 +145,20 @@ async def about(request: Request) -> Response:
             "rounds": 1,
             "round": 1,
             "plan": plan.id,
-            "until": plan.shuffled.until,
+            "until": until,
             "organiser": "",
             "contact": "",
             # The curator's own page of the campaign has the notice.
-            "notice": entry.campaign.replace("/v1/campaigns/", "/c/"),
-            "admission": entry.admission,
-            "size": Served.of(plan).size,
+            "notice": served.campaign.replace("/v1/campaigns/", "/c/"),
+            "admission": served.admission,
+            "size": served.size,
         }
     )
 
 
 async def words(request: Request) -> Response:
     """Return what the plan asks, in words for the person who is asked."""
-    return Response(_words((await _entry(request)).plan), media_type="application/json")
+    return Response(_words((await _served(request)).plan), media_type="application/json")
 
 
 @lru_cache(maxsize=16)
@@ -168,7 +166,7 @@ def _words(plan: Plan) -> bytes:
     return json.dumps({"questions": asked_words(plan, 0)}).encode()
 
 
-async def _entry(request: Request) -> Entry:
+async def _served(request: Request) -> Served:
     state, number = State.of(request), _plan_id(request)
     return await state.call(lambda: state.store.plan(number))
 

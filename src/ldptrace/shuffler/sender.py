@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from ldptrace.shuffler.served import NO_WINDOW, Served
-from ldptrace.shuffler.store import FIXED, Batch, Entry, Store
+from ldptrace.shuffler.store import FIXED, Batch, Store
 from ldptrace.web.answers import BATCH_TYPE
 
 # The longest silence of the curator, who opens a batch before the answer, and the longest request, both in seconds:
@@ -58,22 +58,22 @@ class Sender:
             log.info(
                 "a batch of plan %s has closed: %s reports, %s", batch.plan[:12], batch.reports, batch.state
             )
-        for batch, entry in self._store.unsent():
+        for batch, served in self._store.unsent():
             key, now = (batch.plan, batch.window), self._wait()
             due, pause = self._next.get(key, (now, PAUSE))
             if now < due:
                 continue
-            answer = self._sent(batch, entry)
+            answer = self._sent(batch, served)
             if answer is None:
                 self._next[key] = (self._wait() + pause, min(2 * pause, LONGEST))
             else:
                 self._store.acknowledged(batch, answer)
                 self._next.pop(key, None)
 
-    def _sent(self, batch: Batch, entry: Entry) -> str | None:
+    def _sent(self, batch: Batch, served: Served) -> str | None:
         """Send a batch, or the number of reports of a deleted one, and return the curator's final answer."""
         try:
-            status, text = self._put(self._request(batch, entry))
+            status, text = self._put(self._request(batch, served))
             answer = json.loads(text)
             code = str(answer.get("code", "")) if isinstance(answer, dict) else ""
         except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:
@@ -87,14 +87,14 @@ class Sender:
         log.warning("plan %s: the curator answers %s %s", batch.plan[:12], status, code[:40])
         return None
 
-    def _request(self, batch: Batch, entry: Entry) -> Request:
+    def _request(self, batch: Batch, served: Served) -> Request:
         window = "" if batch.window == NO_WINDOW else f"/windows/{batch.window}"
-        url = f"{entry.campaign}/plans/{batch.plan}{window}/batch"
+        url = f"{served.campaign}/plans/{batch.plan}{window}/batch"
         if batch.state == FIXED:
-            size = batch.reports * Served.of(entry.plan).size
-            return Request(url, entry.token, BATCH_TYPE, size, self._store.reports(batch))
+            size = batch.reports * served.size
+            return Request(url, served.token, BATCH_TYPE, size, self._store.reports(batch))
         number = json.dumps({"deleted": batch.reports}).encode()
-        return Request(url, entry.token, "application/json", len(number), [number])
+        return Request(url, served.token, "application/json", len(number), [number])
 
 
 class Network:

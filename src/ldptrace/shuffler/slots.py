@@ -21,18 +21,23 @@ HASH_BYTES = 8
 
 
 class Slots:
-    """The slots of one batch: `count` reports of `size` bytes in a table with this name. `salt` is secret, so that
-    nobody can choose where a report stands."""
+    """The slots of one batch: `count` reports of `size` bytes in a table with this name, which has `capacity` slots, or
+    is not made yet. `salt` is secret, so that nobody can choose where a report stands."""
 
-    def __init__(self, connection: sqlite3.Connection, table: str, size: int, salt: bytes) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, table: str, size: int, salt: bytes, count: int, capacity: int
+    ) -> None:
         self._connection = connection
         self._table = table
         self._size = size
         self.salt = salt
+        self.count = count
+        self.capacity = capacity
         self._empty = bytes(size)
 
     def make(self, capacity: int = FIRST) -> None:
         """Make the table with empty slots."""
+        self.capacity = capacity
         self._connection.execute(
             f"CREATE TABLE {self._table} (place INTEGER PRIMARY KEY, sealed BLOB NOT NULL)"
         )
@@ -42,49 +47,45 @@ class Slots:
             (capacity, self._size),
         )
 
-    @property
-    def capacity(self) -> int:
-        [(last,)] = self._connection.execute(f"SELECT max(place) FROM {self._table}")
-        return int(last) + 1
+    def add(self, sealed: bytes) -> None:
+        """Hold a report, unless it is held already."""
+        if full(self.count, self.capacity) and sealed not in self:
+            self.grow()
+        self.count += self._put(sealed)
 
-    def add(self, sealed: bytes, capacity: int) -> bool:
-        """Hold a report, and return whether it is new."""
-        moved, mark, place = sealed, self._hash(sealed), None
+    def _put(self, sealed: bytes) -> bool:
+        """Write a report to its slot, and return whether it is new."""
+        moved, mark = sealed, self._hash(sealed)
         changes: list[tuple[bytes, int]] = []
-        place = mark % capacity
-        while (found := self._at(place)) != self._empty:
+        for place, found in self._from_home(mark):
             if found == moved:
                 # Only the report itself can be met: one that was moved stands once.
                 return False
             other = self._hash(found)
-            if other < mark:
+            if found == self._empty or other < mark:
                 changes.append((moved, place))
                 moved, mark = found, other
-            place = (place + 1) % capacity
-        changes.append((moved, place))
         self._connection.executemany(f"UPDATE {self._table} SET sealed = ? WHERE place = ?", changes)
         return True
 
     def __contains__(self, sealed: bytes) -> bool:
-        capacity, mark = self.capacity, self._hash(sealed)
-        place = mark % capacity
-        while (found := self._at(place)) != self._empty:
+        mark = self._hash(sealed)
+        for _, found in self._from_home(mark) if self.capacity else ():
             if found == sealed:
                 return True
             if self._hash(found) < mark:
                 return False
-            place = (place + 1) % capacity
         return False
 
-    def grow(self, capacity: int) -> None:
-        """Move all reports to a table with this many slots."""
+    def grow(self) -> None:
+        """Move all reports to a table with twice as many slots."""
         old = f"{self._table}_old"
         self._connection.execute(f"ALTER TABLE {self._table} RENAME TO {old}")
-        self.make(capacity)
+        self.make(2 * self.capacity)
         for (sealed,) in self._connection.execute(
             f"SELECT sealed FROM {old} WHERE sealed <> ?", (self._empty,)
         ):
-            self.add(sealed, capacity)
+            self._put(sealed)
         self._connection.execute(f"DROP TABLE {old}")
 
     def places(self) -> list[int]:
@@ -92,13 +93,18 @@ class Slots:
         found = self._connection.execute(f"SELECT place FROM {self._table} WHERE sealed <> ?", (self._empty,))
         return [place for (place,) in found]
 
-    def at(self, places: list[int]) -> Iterator[bytes]:
-        """Return the reports in these slots, in this order."""
-        return map(self._at, places)
-
-    def _at(self, place: int) -> bytes:
+    def at(self, place: int) -> bytes:
+        """Return the content of a slot."""
         [(sealed,)] = self._connection.execute(f"SELECT sealed FROM {self._table} WHERE place = ?", (place,))
         return bytes(sealed)
+
+    def _from_home(self, mark: int) -> Iterator[tuple[int, bytes]]:
+        """Yield the slots from the home of this hash up to the first empty one, with their contents."""
+        place = mark % self.capacity
+        while (found := self.at(place)) != self._empty:
+            yield place, found
+            place = (place + 1) % self.capacity
+        yield place, found
 
     def _hash(self, sealed: bytes) -> int:
         return int.from_bytes(hashlib.blake2b(sealed, digest_size=HASH_BYTES, key=self.salt).digest(), "big")

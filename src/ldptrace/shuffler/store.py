@@ -26,7 +26,7 @@ from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import Problem
 from ldptrace.shuffler.served import NO_WINDOW, Served
-from ldptrace.shuffler.slots import Slots, full, room
+from ldptrace.shuffler.slots import Slots, room
 from ldptrace.shuffler.witness import Witness
 from ldptrace.web.problems import ServerProblem, StorageUnavailable, not_found
 
@@ -75,17 +75,6 @@ class Batch:
     answer: str
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A plan that is served, and the campaign of the curator to which its batches go."""
-
-    plan: Plan
-    document: str
-    campaign: str
-    token: str
-    admission: bool
-
-
 class Store:
     """The storage in the folder `data`, which is made if it is missing. One process takes and sends reports. `witness`
     is the folder of its witness from now on; it stays the same if there is none."""
@@ -111,29 +100,18 @@ class Store:
     def take(self, plan: str, arrivals: Sequence[Sealed]) -> list[int]:
         """Hold sealed reports of a plan, and return for each 0 or the number of its problem."""
         with self._transaction() as session:
-            found = session.execute(
-                "SELECT document, admission, begins FROM plans WHERE id = ?", (plan,)
-            ).fetchone()
-            if found is None:
-                raise not_found(f"the shuffler does not serve a plan {plan[:80]!r}")
-            served, now = _served(found[0]), self._clock()
-            taking: dict[int, _Taking | None] = {}
-            codes = []
-            for one in arrivals:
-                if one.window not in taking:
-                    begun = found[2] is not None and served.span(one.window)[0] <= found[2]
-                    is_open = served.open(one.window, now) and not begun
-                    taking[one.window] = _Taking.of(session, served, one.window) if is_open else None
-                codes.append(_problem(taking[one.window], served, one, admission=bool(found[1])))
+            served, now = _served(session, plan), self._clock()
+            windows = {one.window for one in arrivals}
+            taking = {window: _Taking(session, served, window, now) for window in windows}
+            codes = [taking[one.window].take(one) for one in arrivals]
             for batch in taking.values():
-                if batch is not None:
-                    batch.keep()
+                batch.keep()
             return codes
 
     def close_due(self) -> list[Batch]:
         """Fix the batches whose windows have closed, or delete them if they are too small; return them."""
         with self._reading() as session:
-            due = [(one, _served(text)) for one, text in _batches_with_plans(session, OPEN)]
+            due = [(one, _served(session, one.plan)) for one in _batches(session, OPEN)]
         closed = []
         for batch, served in due:
             if self._clock() >= served.span(batch.window)[1]:
@@ -148,14 +126,13 @@ class Store:
                 self._renew(session, announced)
         return closed
 
-    def unsent(self) -> list[tuple[Batch, Entry]]:
+    def unsent(self) -> list[tuple[Batch, Served]]:
         """Return the batches that the curator has yet to acknowledge, and those of whose deletion it has to learn."""
         with self._reading() as session:
             if _meta(session)["announced"]:
                 # A copy from before the batches were fixed would not be recognised yet.
                 return []
-            found = [one for state in (FIXED, DELETED) for one, _ in _batches_with_plans(session, state)]
-            return [(one, _entry(session, one.plan)) for one in found]
+            return [(one, _served(session, one.plan)) for one in _batches(session, FIXED, DELETED)]
 
     def reports(self, batch: Batch) -> Iterator[bytes]:
         """Return the reports of a fixed batch in an order that is drawn each time, in pieces of several."""
@@ -164,7 +141,7 @@ class Store:
         secrets.SystemRandom().shuffle(places)
         for start in range(0, len(places), CHUNK):
             with self._reading() as session:
-                piece = b"".join(_slots(session, batch).at(places[start : start + CHUNK]))
+                piece = b"".join(map(_slots(session, batch).at, places[start : start + CHUNK]))
             # Devices do not wait until the curator has read it.
             yield piece
 
@@ -202,7 +179,7 @@ class Store:
             held = session.execute(
                 "SELECT sum(reports) FROM batches WHERE plan = ? AND state = ?", (plan, OPEN)
             )
-            if not _entry(session, plan).admission and held.fetchone()[0]:
+            if not _served(session, plan).admission and held.fetchone()[0]:
                 raise InputError(
                     "the shuffler holds reports of this plan that came without codes: it is too late"
                 )
@@ -211,26 +188,21 @@ class Store:
             session.executemany("INSERT INTO codes VALUES (?, ?, ?, 0)", ((plan, *row) for row in rows))
         return texts
 
-    def plans(self) -> list[Entry]:
+    def plans(self) -> list[Served]:
         """Return the plans that are served."""
         with self._reading() as session:
-            return [
-                _entry(session, plan)
-                for (plan,) in session.execute("SELECT id FROM plans ORDER BY id").fetchall()
-            ]
+            found = session.execute("SELECT id FROM plans ORDER BY id").fetchall()
+            return [_served(session, plan) for (plan,) in found]
 
-    def plan(self, number: str) -> Entry:
+    def plan(self, number: str) -> Served:
         """Return the plan with this id."""
         with self._reading() as session:
-            return _entry(session, number)
+            return _served(session, number)
 
     def batches(self) -> list[Batch]:
         """Return all batches, of each plan in the order of the windows."""
         with self._reading() as session:
-            found = session.execute(
-                "SELECT plan, label, state, reports, answer FROM batches ORDER BY plan, label"
-            )
-            return [Batch(*row) for row in found.fetchall()]
+            return _batches(session)
 
     def backup(self, path: Path) -> None:
         """Copy the storage to a new file, without the reports of open batches, which a copy never sends."""
@@ -240,10 +212,8 @@ class Store:
             try:
                 self._opened().backup(copy)
                 _prepared(copy)
-                for plan, window in copy.execute(
-                    "SELECT plan, label FROM batches WHERE state = ?", (OPEN,)
-                ).fetchall():
-                    copy.execute(f"DROP TABLE {_table(plan, window)}")
+                for batch in _batches(copy, OPEN):
+                    _drop(copy, batch)
                 _note(copy, mark="", announced="")
                 copy.execute("VACUUM")
             finally:
@@ -298,7 +268,7 @@ class Store:
 
     def _leave_behind(self, session: sqlite3.Connection) -> None:
         """Delete the open batches of a storage that was set back, and take no reports of windows that have begun."""
-        for batch, _ in _batches_with_plans(session, OPEN):
+        for batch in _batches(session, OPEN):
             _drop(session, batch)
         session.execute("UPDATE batches SET state = ? WHERE state = ?", (DELETED, OPEN))
         session.execute("UPDATE plans SET begins = max(coalesce(begins, 0), ?)", (int(self._clock()) + 1,))
@@ -339,62 +309,54 @@ class Store:
 
 
 class _Taking:
-    """An open batch that takes reports within a transaction; without slots as long as it has had none."""
+    """A batch that takes reports within a transaction; without slots as long as it has had none."""
 
-    def __init__(
-        self, session: sqlite3.Connection, served: Served, window: int, row: tuple[int, int, bytes]
-    ) -> None:
-        self._session, self._served = session, served
-        self._key = (served.id, window)
-        self._count, self._capacity, salt = row
-        self._slots = Slots(session, _table(*self._key), served.size, salt)
-
-    @staticmethod
-    def of(session: sqlite3.Connection, served: Served, window: int) -> _Taking | None:
-        """Return the batch of an open window; None if it was closed all the same."""
+    def __init__(self, session: sqlite3.Connection, served: Served, window: int, now: float) -> None:
+        self._session, self._served, self._key = session, served, (served.plan.id, window)
         found = session.execute(
-            "SELECT state, reports, capacity, salt FROM batches WHERE plan = ? AND label = ?",
-            (served.id, window),
+            "SELECT state, salt, reports, capacity FROM batches WHERE plan = ? AND label = ?", self._key
         ).fetchone()
-        state, reports, capacity, salt = found or (OPEN, 0, 0, secrets.token_bytes(32))
-        return _Taking(session, served, window, (reports, capacity, salt)) if state == OPEN else None
+        state, *row = found or (OPEN, secrets.token_bytes(32), 0, 0)
+        # A window that was closed is not opened again, whatever the clock shows.
+        self._open = served.open(window, now) and state == OPEN
+        self._slots = Slots(session, _table(*self._key), served.size, *row)
 
-    def holds(self, sealed: bytes) -> bool:
-        """Whether the batch holds this report already."""
-        return self._capacity > 0 and sealed in self._slots
+    def take(self, one: Sealed) -> int:
+        """Hold one report, or return the number of its problem. One that is held already has none."""
+        slots, served = self._slots, self._served
+        # Every sealed report begins with an uncompressed point, byte 04; an empty slot does not.
+        if len(one.body) != served.size or one.body[0] != 4:
+            return Problem.WRONG_SIZE.number
+        if not self._open:
+            return Problem.WRONG_WINDOW.number
+        if slots.count >= served.most and one.body not in slots:
+            return ServerProblem.CAMPAIGN_FULL.number
+        if served.admission and one.body not in slots and not self._uses(one.code):
+            return ServerProblem.NOT_ADMITTED.number
+        if slots.capacity == 0:
+            slots.make(room(served.shuffled.batch, served.size))
+            self._session.execute(
+                "INSERT INTO batches VALUES (?, ?, ?, 0, ?, ?, '')",
+                (*self._key, OPEN, slots.capacity, slots.salt),
+            )
+        slots.add(one.body)
+        return 0
 
-    def has_room(self, sealed: bytes) -> bool:
-        """Whether the batch holds this report already, or fewer than a curator takes at once."""
-        return self._count < self._served.most or self.holds(sealed)
-
-    def admits(self, one: Sealed) -> bool:
-        """Whether the batch holds this report already, or its code was unused; the code is used up then."""
-        if self.holds(one.body):
-            return True
+    def _uses(self, code: str) -> bool:
+        """Use up a code, and return whether it was unused."""
         used = self._session.execute(
             "UPDATE codes SET used = 1 WHERE plan = ? AND label = ? AND hash = ? AND used = 0",
-            (*self._key, code_hash(one.code)),
+            (*self._key, code_hash(code)),
         )
         return used.rowcount == 1
 
-    def add(self, sealed: bytes) -> None:
-        if self._capacity == 0:
-            self._capacity = room(self._served.batch, self._served.size)
-            self._slots.make(self._capacity)
-            self._session.execute(
-                "INSERT INTO batches VALUES (?, ?, ?, 0, ?, ?, '')",
-                (*self._key, OPEN, self._capacity, self._slots.salt),
-            )
-        if full(self._count, self._capacity):
-            self._capacity *= 2
-            self._slots.grow(self._capacity)
-        self._count += self._slots.add(sealed, self._capacity)
-
     def keep(self) -> None:
         """Write the new numbers."""
+        if not self._open:
+            return
         self._session.execute(
             "UPDATE batches SET reports = ?, capacity = ? WHERE plan = ? AND label = ?",
-            (self._count, self._capacity, *self._key),
+            (self._slots.count, self._slots.capacity, *self._key),
         )
 
 
@@ -408,21 +370,6 @@ def code_hash(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
 
 
-def _problem(taking: _Taking | None, served: Served, one: Sealed, *, admission: bool) -> int:
-    """Hold one report, or return the number of its problem."""
-    # Every sealed report begins with an uncompressed point, byte 04; an empty slot does not.
-    if len(one.body) != served.size or one.body[0] != 4:
-        return Problem.WRONG_SIZE.number
-    if taking is None:
-        return Problem.WRONG_WINDOW.number
-    if not taking.has_room(one.body):
-        return ServerProblem.CAMPAIGN_FULL.number
-    if admission and not taking.admits(one):
-        return ServerProblem.NOT_ADMITTED.number
-    taking.add(one.body)
-    return 0
-
-
 def _meta(session: sqlite3.Connection) -> dict[str, str]:
     return dict(session.execute("SELECT key, value FROM meta").fetchall())
 
@@ -433,7 +380,7 @@ def _note(session: sqlite3.Connection, **values: str) -> None:
 
 def _close(session: sqlite3.Connection, batch: Batch, served: Served) -> Batch:
     """Fix a batch with enough reports, or delete it, and delete its codes."""
-    enough = batch.reports >= served.batch
+    enough = batch.reports >= served.shuffled.batch
     if not enough:
         _drop(session, batch)
     state = FIXED if enough else DELETED
@@ -450,29 +397,29 @@ def _drop(session: sqlite3.Connection, batch: Batch) -> None:
 
 
 def _slots(session: sqlite3.Connection, batch: Batch) -> Slots:
+    [row] = session.execute(
+        "SELECT salt, reports, capacity FROM batches WHERE plan = ? AND label = ?", (batch.plan, batch.window)
+    )
+    return Slots(session, _table(batch.plan, batch.window), _served(session, batch.plan).size, *row)
+
+
+def _batches(session: sqlite3.Connection, *states: str) -> list[Batch]:
+    """Return the batches in these states, or all."""
+    which = f"WHERE state IN ({', '.join('?' * len(states))})" if states else ""
     found = session.execute(
-        "SELECT salt, document FROM batches JOIN plans ON plans.id = batches.plan WHERE plan = ? AND label = ?",
-        (batch.plan, batch.window),
-    ).fetchone()
-    return Slots(session, _table(batch.plan, batch.window), _served(found[1]).size, found[0])
+        f"SELECT plan, label, state, reports, answer FROM batches {which} ORDER BY plan, label", states
+    )
+    return [Batch(*row) for row in found.fetchall()]
 
 
-def _batches_with_plans(session: sqlite3.Connection, state: str) -> list[tuple[Batch, str]]:
+def _served(session: sqlite3.Connection, number: str) -> Served:
     found = session.execute(
-        "SELECT plan, label, state, reports, answer, document FROM batches JOIN plans ON plans.id = batches.plan "
-        "WHERE state = ? ORDER BY plan, label",
-        (state,),
-    ).fetchall()
-    return [(Batch(*row[:5]), row[5]) for row in found]
-
-
-def _entry(session: sqlite3.Connection, number: str) -> Entry:
-    found = session.execute(
-        "SELECT document, campaign, token, admission FROM plans WHERE id = ?", (number,)
+        "SELECT document, campaign, token, admission, begins FROM plans WHERE id = ?", (number,)
     ).fetchone()
     if found is None:
         raise not_found(f"the shuffler does not serve a plan {number[:80]!r}")
-    return Entry(_plan(found[0]), found[0], found[1], found[2], bool(found[3]))
+    document, campaign, token, admission, begins = found
+    return Served(_plan(document), campaign, token, bool(admission), begins)
 
 
 def _table(plan: str, window: int) -> str:
@@ -489,8 +436,3 @@ def _prepared(connection: sqlite3.Connection) -> None:
 @lru_cache(maxsize=256)
 def _plan(document: str) -> Plan:
     return Plan.from_json(document)
-
-
-@lru_cache(maxsize=256)
-def _served(document: str) -> Served:
-    return Served.of(_plan(document))

@@ -140,7 +140,7 @@ def test_admission_codes(browser: Browser, server: Server, database: Database) -
 
 def test_campaigns_that_cannot_be_answered(browser: Browser, server: Server, database: Database) -> None:
     opened(database, "over", PLANE)
-    campaigns.close_round(database, "over", actor="test")
+    campaigns.close(database, "over", actor="test", now=0)
     with visit(browser, server) as tab:
         page = tab.go("/c/over")
         expect(page.locator("#message")).to_contain_text("closed")

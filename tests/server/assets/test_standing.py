@@ -12,7 +12,7 @@ from ldptrace.device import Reporter
 from ldptrace.device.track import occasion_among
 from ldptrace.protocol.reports import read_report, window_of
 from ldptrace.protocol.standing import Standing
-from ldptrace.server import registry, tallies, tokens
+from ldptrace.server import registry, rounds, tokens
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.storage import Database
 from server_kit import Server, opened
@@ -53,7 +53,7 @@ def test_a_standing_campaign_is_answered_when_it_is_due(
         first, second = tab.sent()
     windows = [window_of(first), window_of(second)]
     with database.reading() as session:
-        found = {entry.window: entry.reports for entry in tallies.counts_of(session, "hourly")}
+        found = {entry.window: entry.reports for entry in rounds.rounds_of(session, "hourly")}
     assert found == {windows[0]: 1, windows[1]: 1}
     assert read_report(first, plan, 0, windows[0])
 
@@ -161,7 +161,7 @@ def test_a_standing_campaign_goes_on_with_another_plan(
         assert page.locator("#change").get_attribute("open") is None
     with database.reading() as session:
         now = registry.find(session, "another").plan
-        assert list(registry.plans_of(session, "another")) == [old.id, now.id]
+        assert list(rounds.plans_of(session, "another")) == [old.id, now.id]
     assert now.standing == Standing.of(14 * 86_400, epsilon="0.5", lifetime=8, recent=86_400, grace=3600)
     assert (now.campaign, now.grid) == (old.campaign, old.grid)
     for name in ("departure", "tides"):

@@ -1,4 +1,4 @@
-"""Windows of standing plans: reports are counted for the one they name, and only in its time."""
+"""Windows of standing plans: reports are counted for the one they name, and only in its time. Tallies of rounds."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import pytest
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.standing import Standing
-from ldptrace.server import registry, standing, tallies
+from ldptrace.server import campaigns
 from ldptrace.server.counting import Counter
+from ldptrace.server.registry import find
+from ldptrace.server.rounds import CountedPlan, estimates_of, rejections_of, rounds_of, tallies_of
 from ldptrace.server.storage import Database
-from ldptrace.server.windows import CountedPlan
+from ldptrace.web.problems import Refused, ServerProblem
 from server_kit import COUNTED, DUPLICATE, TELLING, codes, opened, telling_report
 
 WEEK, DAY = 7 * 86_400, 86_400
@@ -79,7 +81,7 @@ def test_reports_are_counted_for_the_window_they_name(database: Database) -> Non
     # A wrong window comes before a wrong payload.
     assert codes(counter, "trips", late[:-2] + b"\xff\xff") == [[WRONG_WINDOW]]
     with database.reading() as session:
-        found = tallies.counts_of(session, "trips")
+        found = rounds_of(session, "trips")
         assert [(entry.window, entry.reports) for entry in found] == [(4, 1), (5, 1)]
     # Another process finds the same rows.
     assert codes(Counter(database, clock), "trips", first, telling_report(4, plan, 5)) == [
@@ -94,7 +96,7 @@ def test_a_window_that_was_closed_takes_nothing_more(database: Database) -> None
     counter, report = Counter(database, clock), telling_report(1, plan, 4)
     codes(counter, "trips", report)
     clock.now = 16 * WEEK + DAY
-    assert standing.close_windows(database, "trips", clock.now) == [0]
+    assert campaigns.close_windows(database, "trips", clock.now) == [0]
     # By a clock that is behind, too: its ids are gone, so nothing of it may be counted again.
     clock.now = 15 * WEEK
     assert codes(counter, "trips", report, telling_report(2, plan, 4)) == [[WRONG_WINDOW], [WRONG_WINDOW]]
@@ -108,4 +110,21 @@ def test_a_campaign_says_how_many_windows_have_reports(database: Database) -> No
         body = telling_report(number, plan, window)
         assert codes(Counter(database, Clock(14 * WEEK)), "trips", body, b"\0")[0] == [COUNTED]
         with database.reading() as session:
-            assert registry.find(session, "trips").round == number
+            assert find(session, "trips").round == number
+
+
+def test_nothing_but_counts_below_the_smallest_number(database: Database) -> None:
+    opened(database, "trips", TELLING, min_reports=3)
+    counter = Counter(database)
+    codes(counter, "trips", telling_report(1), telling_report(2), b"no report")
+    with database.reading() as session:
+        assert [entry.reports for entry in rounds_of(session, "trips")] == [2]
+        assert rejections_of(session, "trips") == {"unknown-version": 1}
+        with pytest.raises(Refused, match="has 2 reports; below 3") as refused:
+            tallies_of(session, find(session, "trips"))
+        assert refused.value.problem is ServerProblem.NOT_ENOUGH_REPORTS
+    codes(counter, "trips", telling_report(1))
+    with database.reading() as session:
+        [(plan, tally)] = tallies_of(session, find(session, "trips"), whole=True)
+    assert tally.counts[0][:4].tolist() == [0, 2, 1, 0]
+    assert estimates_of([(plan, tally)])["length"].users == 3
