@@ -112,8 +112,7 @@ def run(folder: Path, users: int, windows: int) -> list[str]:
         body, started = answers(found, now, points), time.perf_counter()
         Counter(database, partial(float, now)).count(NAME, [Submission(body)])
         for due in campaigns.tick(database, now):
-            attempt = releases.begin(database, NAME, actor="schedule", number=due.number)
-            releases.Attempt(database, NAME, attempt, due.number).make(0)
+            releases.begin(database, NAME, actor="schedule", number=due.number).make()
         pages = look(database)
         history.append(sizes(database, folder, found) | pages | {"seconds": time.perf_counter() - started})
         if number % 13 == 12 or number in (0, windows - 1):
@@ -123,8 +122,7 @@ def run(folder: Path, users: int, windows: int) -> list[str]:
             )
     last = float(begin + (windows + 4) * WEEK)
     for due in campaigns.tick(database, last):
-        attempt = releases.begin(database, NAME, actor="schedule", number=due.number)
-        releases.Attempt(database, NAME, attempt, due.number).make(0)
+        releases.begin(database, NAME, actor="schedule", number=due.number).make()
     with database.reading() as session:
         done = [one["state"] for one in views.releases_of(session, NAME).values()].count("done")
         counted = sum(one["reports"] for one in views.overview(session, find(session, NAME))["round_reports"])

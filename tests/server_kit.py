@@ -344,8 +344,8 @@ def answered(database: Database, name: str, reports: int) -> None:
 def published(database: Database, name: str, count: int, folder: Path) -> Path:
     """The folder with the files of the release."""
     stages: list[tuple[str, int]] = []
-    attempt = releases.Attempt(database, name, releases.begin(database, name, actor="test"))
-    attempt.make(count, lambda stage, done: stages.append((stage, done)))
+    attempt = releases.begin(database, name, actor="test", count=count)
+    attempt.make(lambda stage, done: stages.append((stage, done)))
     assert [done for _, done in stages] == sorted(done for _, done in stages)
     folder.mkdir()
     with database.reading() as session:

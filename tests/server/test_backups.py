@@ -168,7 +168,7 @@ def test_what_was_published_stays_published(database: Database, tmp_path: Path) 
     opened(database, "trips", SINGLE, min_reports=5)
     backups.backup(database, "trips", tmp_path / "open.backup", actor="test")
     answered(database, "trips", 20)
-    releases.Attempt(database, "trips", releases.begin(database, "trips", actor="test")).make(5)
+    releases.begin(database, "trips", actor="test", count=5).make()
     backups.backup(database, "trips", tmp_path / "published.backup", actor="test")
     campaigns.delete(database, "trips", actor="test")
     # The backup from before would let the same reports be counted and published once more.

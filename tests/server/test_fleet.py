@@ -342,17 +342,17 @@ def test_a_release_that_was_interrupted(tmp_path: Path) -> None:
     with pytest.raises(Refused, match="all rounds are closed"):
         releases.begin(database, "trips", actor="test")
     campaigns.close(database, "trips", actor="test", now=0)
-    first = releases.Attempt(database, "trips", releases.begin(database, "trips", actor="test"))
+    first = releases.begin(database, "trips", actor="test")
     with pytest.raises(Refused, match="being made"):
         releases.begin(database, "trips", actor="test")
-    second = releases.Attempt(database, "trips", releases.begin(database, "trips", actor="test", again=True))
+    second = releases.begin(database, "trips", actor="test", again=True)
     with pytest.raises(Refused, match="replaced"):
         first.tell("fit", 10)
     first.fail("it does not matter any more")
     second.tell("fit", 50)
     second.fail("out of memory")
-    third = releases.Attempt(database, "trips", releases.begin(database, "trips", actor="test"))
-    third.make(10)
+    third = releases.begin(database, "trips", actor="test", count=10)
+    third.make()
     with database.reading() as session:
         assert registry.find(session, "trips").state == "published"
         assert session.rows("SELECT id FROM ids") == []

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from pathlib import Path
+
+import pytest
 
 from ldptrace.curator.facts import Facts
+from ldptrace.server import campaigns, releases, views
+from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.pages import policy
-from server_kit import SINGLE, Client, opened
+from server_kit import SINGLE, Client, drawn, opened
 
 STANDING = Facts(1000, "1", (0.0, 0.0, 6.0, 6.0), grid=4, every=7 * 86_400).plan()
 RELEASED = b"<head><style>h1 { color: red }</style></head><h1>made</h1>"
@@ -61,3 +66,36 @@ def test_a_release_that_is_made_but_not_published_is_not_shown(client: Client) -
 def test_the_policy_names_the_style_that_is_in_the_page() -> None:
     digest = base64.b64encode(hashlib.sha256(b"h1 { color: red }").digest()).decode()
     assert f"style-src 'sha256-{digest}';" in policy(RELEASED)
+
+
+@pytest.mark.slow
+def test_everybody_can_download_each_file_that_the_page_of_a_release_lists(tmp_path: Path) -> None:
+    client = Client(tmp_path, address="https://collect.example/")
+    opened(client.database, "trips", SINGLE, min_reports=5)
+    Counter(client.database).count("trips", [Submission(report) for report in drawn(SINGLE, 20)])
+    campaigns.close(client.database, "trips", actor="test", now=0)
+    with client as http:
+        assert http.get("/c/trips/release/synthetic.parquet").status_code == 404
+        attempt = releases.begin(client.database, "trips", actor="test", count=10)
+        attempt.make(address=client.shared.settings.address)
+        page = http.get("/c/trips/release").text
+        with client.database.reading() as session:
+            files = [file["name"] for file in views.files_of(session, "trips")]
+        assert len(files) >= 18
+        sums = dict(line.split()[::-1] for line in http.get("/c/trips/release/SHA256SUMS").text.splitlines())
+        for file in files:
+            assert f'href="{file}"' in page
+            answer = http.get(f"/c/trips/release/{file}")
+            assert answer.status_code == 200, file
+            if file != "profile.html":
+                assert answer.headers["content-disposition"] == f'attachment; filename="{file}"'
+                assert int(answer.headers["content-length"]) == len(answer.content)
+            digits = hashlib.sha256(answer.content).hexdigest()
+            assert sums.get(file, digits) == digits, file
+            assert file in {"index.html", "SHA256SUMS"} or digits in page
+        assert set(files) - set(sums) == {"SHA256SUMS"}
+        about = http.get("/c/trips/release/croissant.json").json()
+        assert about["url"] == "https://collect.example/c/trips/release"
+        assert "https://collect.example/c/trips/release" in http.get("/c/trips/release/CITATION.cff").text
+        for hidden in ("roads%2Fedges.csv", "drawn%2Fstreets.json", "1/synthetic.parquet"):
+            assert http.get(f"/c/trips/release/{hidden}").status_code == 404

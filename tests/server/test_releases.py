@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from ldptrace.curator.facts import Facts
 from ldptrace.curator.trips import PEOPLE
 from ldptrace.device import Ledger, Recording, Reporter
 from ldptrace.device.track import occasion_among
-from ldptrace.errors import LdptraceError
+from ldptrace.errors import InputError, LdptraceError
 from ldptrace.io import read
 from ldptrace.models import load_model
 from ldptrace.products.sample import with_trip
@@ -22,26 +23,10 @@ from ldptrace.server import campaigns, releases, views
 from ldptrace.server.campaigns import close_windows
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.registry import find
-from ldptrace.server.releases import SILENT, DueRelease, Listener, Running, beating
-from ldptrace.server.storage import Database
+from ldptrace.server.releases import beating, main
+from ldptrace.server.storage import Database, open_database, stored
 from ldptrace.web.problems import Refused, ServerProblem
 from server_kit import GRID, SINGLE, answered, opened, published, refused
-
-
-def release(beat: int, attempt: str = "a") -> Running:
-    return DueRelease("trips", 3), attempt, beat
-
-
-def test_a_release_is_silent_when_its_beat_has_not_grown() -> None:
-    listener = Listener()
-    assert listener.silent([release(0)], 0.0) == []
-    assert listener.silent([release(1)], SILENT - 1) == []
-    assert listener.silent([release(1)], 2 * SILENT - 2) == []
-    assert listener.silent([release(1)], 2 * SILENT - 1) == [DueRelease("trips", 3)]
-    # Another attempt has all the time again; what is no longer running is forgotten.
-    assert listener.silent([release(1, "b")], 2 * SILENT) == []
-    assert listener.silent([], 5 * SILENT) == []
-    assert listener.silent([release(1, "b")], 5 * SILENT) == []
 
 
 def test_somebody_who_works_beats_until_the_work_is_done_even_if_the_database_is_away() -> None:
@@ -115,8 +100,7 @@ def test_every_window_has_a_release_of_its_own(database: Database, tmp_path: Pat
     closed = close_windows(database, "trips", 7.0 * week)
     assert closed == [0, 1]
     for number in closed:
-        attempt = releases.begin(database, "trips", actor="test", number=number)
-        releases.Attempt(database, "trips", attempt, number).make(20)
+        releases.begin(database, "trips", actor="test", number=number, count=20).make()
     with database.reading() as session:
         for number in (0, 1):
             files = {file["name"] for file in views.files_of(session, "trips", number)}
@@ -142,3 +126,39 @@ def test_every_window_has_a_release_of_its_own(database: Database, tmp_path: Pat
         tally = Tally.from_json(releases.file_of(session, "trips", "tally-1.json", 1))
         assert (tally.window, sum(tally.users)) == (4, 80)
         assert find(session, "trips").state == "open"
+
+
+def begun(tmp_path: Path) -> tuple[Database, dict[str, Any]]:
+    """A database with a campaign whose release was begun, and what its worker is asked."""
+    database = open_database(tmp_path)
+    opened(database, "trips", SINGLE, min_reports=5)
+    answered(database, "trips", 20)
+    attempt = releases.begin(database, "trips", actor="test", count=10)
+    return database, vars(attempt) | {"database": database.url, "address": ""}
+
+
+def test_the_worker_publishes(tmp_path: Path) -> None:
+    database, asked = begun(tmp_path)
+    assert main(asked) == 0
+    with database.reading() as session:
+        assert find(session, "trips").state == "published"
+        assert "synthetic.parquet" in [file["name"] for file in views.files_of(session, "trips")]
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [(InputError("no streets here"), "no streets here"), (MemoryError("40 GB"), "MemoryError: 40 GB")],
+)
+def test_what_goes_wrong_in_the_worker_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, told: str
+) -> None:
+    def fails(self: releases.Attempt, address: str | None = None) -> None:
+        raise error
+
+    database, asked = begun(tmp_path)
+    monkeypatch.setattr(releases.Attempt, "make", fails)
+    assert main(asked) == 1
+    with database.reading() as session:
+        found = views.releases_of(session, "trips").get(stored(None))
+    assert found is not None
+    assert (found["state"], found["error"]) == ("failed", told)

@@ -109,9 +109,7 @@ def test_every_window_with_enough_reports_is_released_once(database: Database) -
     # Window 3 is over a day after the end of week 5, window 4 a week later; it has too few.
     assert campaigns.tick(database, 5 * WEEK + DAY) == [DueRelease("trips", 0)]
     assert campaigns.tick(database, 7 * WEEK + DAY) == [DueRelease("trips", 0), DueRelease("trips", 2)]
-    attempt = releases.Attempt(
-        database, "trips", releases.begin(database, "trips", actor="test", number=0), 0
-    )
+    attempt = releases.begin(database, "trips", actor="test", number=0)
     assert campaigns.due_releases(database) == [DueRelease("trips", 2)]
     # One that failed is due again.
     attempt.fail("no room")

@@ -76,7 +76,7 @@ def test_a_release_whose_process_was_ended_is_told_as_failed(
     async def run() -> None:
         state = State(database, Settings())
         monkeypatch.setattr(sys, "executable", str(program))
-        state.start_release("trips", attempt, 10)
+        state.start_release(attempt)
         await asyncio.gather(*state._releases)
         found = await state.read(lambda session: releases_of(session, "trips").get(stored(None)))
         assert found is not None
@@ -91,13 +91,9 @@ def test_a_release_whose_server_and_worker_have_ended_is_taken_up_again(
 ) -> None:
     Counter(database).count("trips", [Submission(report) for report in drawn(SINGLE, 5)])
     campaigns.close(database, "trips", actor="test", now=0)
-    first = releases.Attempt(database, "trips", releases.begin(database, "trips", actor="test", count=7))
-    begun: list[tuple[str, str, int, int | None]] = []
-
-    def start(self: State, name: str, attempt: str, count: int, number: int | None = None) -> None:
-        begun.append((name, attempt, count, number))
-
-    monkeypatch.setattr(State, "start_release", start)
+    first = releases.begin(database, "trips", actor="test", count=7)
+    begun: list[releases.Attempt] = []
+    monkeypatch.setattr(State, "start_release", lambda _, attempt: begun.append(attempt))
     now = [1000.0]
     monkeypatch.setattr("ldptrace.server.state.time.monotonic", lambda: now[0])
 
@@ -117,7 +113,7 @@ def test_a_release_whose_server_and_worker_have_ended_is_taken_up_again(
 
     asyncio.run(run())
     # It is begun once, with the number of trips that was asked for; the attempt before writes no more.
-    assert [(name, count, number) for name, _, count, number in begun] == [("trips", 7, None)]
+    assert [(one.name, one.count, one.number) for one in begun] == [("trips", 7, None)]
     with pytest.raises(Refused, match="another attempt"):
         first.beat()
 
@@ -131,9 +127,9 @@ def test_what_is_due_is_released_by_itself_one_after_the_other(
         session.run("UPDATE campaigns SET until = 100")
     begun: list[tuple[str, int | None]] = []
 
-    def start(self: State, name: str, attempt: str, count: int, number: int | None = None) -> None:
-        begun.append((name, number))
-        releases.Attempt(database, name, attempt, number).fail("no room")
+    def start(self: State, attempt: releases.Attempt) -> None:
+        begun.append((attempt.name, attempt.number))
+        attempt.fail("no room")
 
     monkeypatch.setattr(State, "start_release", start)
 

@@ -157,8 +157,7 @@ def publish(
 
     checked_address(address)
     store = database_of(data, database)
-    begun = releases.begin(store, name, actor=actor(), again=publishing.again, count=publishing.count)
-    attempt = releases.Attempt(store, name, begun)
+    attempt = releases.begin(store, name, actor=actor(), **vars(publishing))
     try:
         with Progress() as stages, ExitStack() as running:
             shown = ""
@@ -171,7 +170,7 @@ def publish(
                     running.close()
                     running.enter_context(stages(stage))
 
-            attempt.make(publishing.count, tell, address=address or None)
+            attempt.make(tell, address=address or None)
     except BaseException as error:
         attempt.fail(str(error) or type(error).__name__)
         raise

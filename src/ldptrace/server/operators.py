@@ -16,8 +16,8 @@ from ldptrace.options import option, settle
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import Problem
 from ldptrace.server import campaigns, releases, views
-from ldptrace.server.downloads import FILE, file_answer
 from ldptrace.server.interface import AFTER, ANY, Call, operation
+from ldptrace.server.pages import FILE, file_answer
 from ldptrace.server.registry import all_campaigns, audit_log, find
 from ldptrace.server.rounds import tally_of
 from ldptrace.server.state import State
@@ -203,9 +203,7 @@ async def publish(call: Call) -> Overview:
 
     The field `release` of the answer shows the progress of the release.
     """
-    count = call.body.count
-    attempt = await _done(call, releases.begin, again=call.body.again, count=count)
-    call.state.start_release(call.name, attempt, count)
+    call.state.start_release(await _done(call, releases.begin, **vars(call.body)))
     return await operator_campaign.handler(call)
 
 

@@ -1,21 +1,25 @@
-"""The pages for operators and contributors. They load only files of this package and the browser client."""
+"""The pages for operators and contributors, which load only files of this package and the browser client; and the files
+of releases, for operators and for everybody."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response, StreamingResponse
 
-from ldptrace.server.downloads import file_answer
+from ldptrace.server import releases
 from ldptrace.server.registry import find_public
 from ldptrace.server.releases import PAGE, file_of
 from ldptrace.server.rounds import published
 from ldptrace.server.state import State
 from ldptrace.server.storage import Session
 from ldptrace.web.assets import asset_answer
-from ldptrace.web.problems import not_found
+from ldptrace.web.problems import ServerProblem, not_found
 
 
 async def operator(request: Request) -> Response:
@@ -33,7 +37,7 @@ async def release(request: Request) -> Response:
     """Return the page of a campaign's release, for everybody; of a standing campaign, the list of its releases."""
     state, name = State.of(request), request.path_params["name"]
 
-    def releases(session: Session) -> bytes:
+    def listed(session: Session) -> bytes:
         campaign = find_public(session, name)
         if campaign.plan.standing is None:
             return b""
@@ -42,7 +46,7 @@ async def release(request: Request) -> Response:
 
         return list_page(campaign, published(session, name)).encode()
 
-    found = await state.read(releases)
+    found = await state.read(listed)
     return _made(found) if found else await released_page(request)
 
 
@@ -105,3 +109,40 @@ def policy(page: bytes) -> str:
 
 async def home(request: Request) -> Response:
     return RedirectResponse("/operate", status_code=307)
+
+
+# How an operation that sends a file is described.
+FILE: dict[str, Any] = {
+    "gives": {
+        kind.partition(";")[0]: Any for kind in ("application/octet-stream", *releases.MEDIA_TYPES.values())
+    },
+    "answer": "The file.",
+    "problems": (ServerProblem.NOT_FOUND,),
+}
+
+
+async def file_answer(request: Request, number: int | None, before: str = "") -> Response:
+    """Return the file of a release, or of the window `number`, that a request names, part by part: it need not fit into
+    the memory. Browsers store it under its name with `before` before it."""
+    state, name, file = State.of(request), request.path_params["name"], request.path_params["file"]
+    stored = releases.folder_of(number) + file
+
+    known = releases.is_file_name(file) and (number is None or number >= 0)
+    parts = await state.read(lambda session: releases.parts_of(session, name, stored)) if known else {}
+    if not parts:
+        which = f"campaign {name}" if number is None else f"round {number + 1} of campaign {name}"
+        raise not_found(f"{which} has no file {file[:80]!r}")
+
+    def stream() -> Iterator[bytes]:
+        for part in parts:
+            with state.database.reading() as session:
+                yield releases.part(session, name, stored, part)
+
+    return StreamingResponse(
+        stream(),
+        media_type=releases.MEDIA_TYPES.get(PurePath(file).suffix, "application/octet-stream"),
+        headers={
+            "content-disposition": f'attachment; filename="{before}{file}"',
+            "content-length": str(sum(parts.values())),
+        },
+    )

@@ -1,6 +1,6 @@
-"""The releases of a campaign: estimates, model, synthetic trips and the fit, as files in the database. A worker makes a
-release once, from tallies of closed rounds with enough reports. After that, no report is accepted any more, and the ids
-of the reports are deleted.
+"""The releases of a campaign: estimates, model, synthetic trips and the fit, as files in the database. A worker, a
+process of its own that runs this module, makes a release once, from tallies of closed rounds with enough reports. After
+that, no report is accepted any more, and the ids of the reports are deleted.
 
 The worker regularly increases a counter of the release, the beat. If the beat stops, for example because server and
 worker ended, another server takes over the release. Only the counter is compared, so that the clocks of machines need
@@ -10,15 +10,18 @@ not agree.
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
+import os
 import secrets
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from ldptrace.errors import InputError, LdptraceError
 from ldptrace.server import fence
@@ -26,7 +29,7 @@ from ldptrace.server.batches import batches_of
 from ldptrace.server.registry import Campaign, find, note
 from ldptrace.server.rounds import tallies_of, tally_of, windows_until
 from ldptrace.server.seen import erase
-from ldptrace.server.storage import Database, Session, number_in, stored
+from ldptrace.server.storage import Database, Session, number_in, open_database, stored
 from ldptrace.web.problems import Refused, wrong_state
 
 if TYPE_CHECKING:
@@ -60,18 +63,6 @@ def running_releases(session: Session) -> list[Running]:
         "ORDER BY campaign, number"
     )
     return [(DueRelease(name, number_in(place), count), *rest) for name, place, count, *rest in found]
-
-
-class Listener:
-    """Remembers when the beat of each release last grew."""
-
-    def __init__(self) -> None:
-        self._heard: dict[Running, float] = {}
-
-    def silent(self, running: Sequence[Running], now: float) -> list[DueRelease]:
-        """Return the releases whose beat did not grow for `SILENT` seconds; `now` is a monotonic clock."""
-        self._heard = {one: self._heard.get(one, now) for one in running}
-        return [release for (release, *_), since in self._heard.items() if now - since >= SILENT]
 
 
 @contextlib.contextmanager
@@ -127,13 +118,12 @@ def begin(
     again: bool = False,
     number: int | None = None,
     count: int = 0,
-) -> str:
-    """Begin a release of all rounds, or of the window with this `number`, and return the number of the attempt. With
-    `again`, a hanging attempt is replaced. The release is refused unless the rounds are closed and have enough reports.
-    `count` is stored for an attempt that takes over.
+) -> Attempt:
+    """Begin a release of all rounds, or of the window with this `number`, with `count` synthetic trips (0: as many as
+    the reports show). With `again`, a hanging attempt is replaced. The release is refused unless the rounds are closed
+    and have enough reports.
     """
-    attempt = secrets.token_hex(8)
-    place = stored(number)
+    attempt, place = Attempt(database, name, secrets.token_hex(8), number, count), stored(number)
     with database.writing() as session:
         campaign = find(session, name, lock=True)
         if number is None:
@@ -145,7 +135,7 @@ def begin(
             raise wrong_state(f"the release of campaign {name} is being made")
         session.run("DELETE FROM releases WHERE campaign = ? AND number = ?", name, place)
         state = {"state": "running", "stage": "waiting for the worker", "done": 0, "error": ""}
-        session.insert("releases", campaign=name, number=place, attempt=attempt, **state, count=count)
+        session.insert("releases", campaign=name, number=place, attempt=attempt.attempt, **state, count=count)
         note(session, actor, "publish", name, "begun" if number is None else f"round {number + 1} begun")
     return attempt
 
@@ -168,89 +158,80 @@ def _check_whole(session: Session, campaign: Campaign) -> None:
 @dataclass(frozen=True)
 class Attempt:
     """One attempt at a release. After another attempt has replaced it, it cannot write any more. `number` is the round
-    of a window, or None for the release of all rounds.
+    of a window, or None for the release of all rounds; `count` is the number of synthetic trips, 0 for as many as the
+    reports show.
     """
 
     database: Database
     name: str
     attempt: str
     number: int | None = None
+    count: int = 0
 
     def tell(self, stage: str, done: int) -> None:
         """Store the progress, which the operator's page shows."""
         with self._writing() as session:
-            self._set(session, stage=stage, done=done)
+            self._set(session, "stage = ?, done = ?", stage, done)
 
     def beat(self) -> None:
         """Increase the beat of the release."""
         with self._writing() as session:
-            session.run(
-                "UPDATE releases SET beat = beat + 1 WHERE campaign = ? AND number = ?",
-                self.name,
-                stored(self.number),
-            )
+            self._set(session, "beat = beat + 1")
 
     def fail(self, error: str) -> None:
         """Store why the release failed. It can be begun again."""
         with contextlib.suppress(Refused), self._writing() as session:
-            self._set(session, state="failed", error=error[:500])
+            self._set(session, "state = 'failed', error = ?", error[:500])
             note(session, "worker", "publish", self.name, "failed")
 
-    def make(self, count: int, tell: Tell | None = None, *, address: str | None = None) -> None:
-        """Make the release: `count` synthetic trips, 0 for as many as there are reports. `address` is the public
-        address of the server, which the metadata of the release name."""
-        with beating(self.beat):
-            self._make(count, tell or self.tell, address)
-
-    def _make(self, count: int, tell: Tell, address: str | None) -> None:
-        """Read the tallies, write the files of the release, and store them part by part."""
+    def make(self, tell: Tell | None = None, *, address: str | None = None) -> None:
+        """Read the tallies, write the files of the release, and store them. `address` is the public address of the
+        server, which the metadata of the release name."""
         # Models and file formats are for the worker; a server starts without them.
         from ldptrace.server.publication import Material, write_release
 
         name = self.name
-        with self.database.reading() as session:
-            campaign = find(session, name)
-            if self.number is None:
-                tallies = tallies_of(session, campaign, whole=True)
-            else:
-                tallies = windows_until(session, campaign, self.number)
-            place = "" if self.number is None else f"/{self.number + 1}"
-            own = f"{address.rstrip('/')}/c/{name}/release{place}" if address else None
-            batches = batches_of(session, name)
-            material = Material(network_of(session, name), file_of(session, name, STREETS), own, batches)
-        with tempfile.TemporaryDirectory() as folder:
-            out = Path(folder)
-            write_release(campaign, tallies, material, count, out, tell)
-            files = sorted(path for path in out.iterdir() if path.is_file())
-            with self._writing() as session:
-                for (file,) in session.rows("SELECT DISTINCT name FROM files WHERE campaign = ?", name):
-                    if file[: file.rfind("/") + 1] == folder_of(self.number):
-                        session.run("DELETE FROM files WHERE campaign = ? AND name = ?", name, file)
-            for path in files:
-                row = {"campaign": name, "name": folder_of(self.number) + path.name}
-                with path.open("rb") as opened:
-                    for part_number, data in enumerate(_pieces(opened)):
-                        with self._writing() as session:
-                            session.insert("files", **row, part=part_number, data=data)
+        with beating(self.beat), tempfile.TemporaryDirectory() as folder:
+            with self.database.reading() as session:
+                campaign = find(session, name)
+                if self.number is None:
+                    tallies = tallies_of(session, campaign, whole=True)
+                else:
+                    tallies = windows_until(session, campaign, self.number)
+                place = "" if self.number is None else f"/{self.number + 1}"
+                own = f"{address.rstrip('/')}/c/{name}/release{place}" if address else None
+                network, streets = network_of(session, name), file_of(session, name, STREETS)
+                material = Material(network, streets, own, batches_of(session, name))
+            write_release(campaign, tallies, material, self.count, Path(folder), tell or self.tell)
+            self._store(sorted(path for path in Path(folder).iterdir() if path.is_file()))
+
+    def _store(self, files: Sequence[Path]) -> None:
+        """Store the files part by part, in place of those of an earlier attempt, and finish the release."""
+        name, before = self.name, folder_of(self.number)
+        with self._writing() as session:
+            for (file,) in session.rows("SELECT DISTINCT name FROM files WHERE campaign = ?", name):
+                if file[: file.rfind("/") + 1] == before:
+                    session.run("DELETE FROM files WHERE campaign = ? AND name = ?", name, file)
+        for path in files:
+            with path.open("rb") as opened:
+                for part_number, data in enumerate(_pieces(opened)):
+                    with self._writing() as session:
+                        row = {"name": before + path.name, "part": part_number, "data": data}
+                        session.insert("files", campaign=name, **row)
         rounds = []
         with self._writing() as session:
             if self.number is None:
                 rounds = session.rows("SELECT key, counted FROM rounds WHERE campaign = ?", name)
                 session.run("UPDATE campaigns SET state = 'published' WHERE name = ?", name)
-            self._set(session, state="done", stage="done", done=100)
-            note(session, "worker", "publish", name, f"{folder_of(self.number)}{len(files)} files")
+            self._set(session, "state = 'done', stage = 'done', done = 100")
+            note(session, "worker", "publish", name, f"{before}{len(files)} files")
         for key, counted in rounds:
             erase(self.database, key, counted)
         self.database.tidy()
 
-    def _set(self, session: Session, **values: str | int) -> None:
-        columns = ", ".join(f"{column} = ?" for column in values)
-        session.run(
-            f"UPDATE releases SET {columns} WHERE campaign = ? AND number = ?",
-            *values.values(),
-            self.name,
-            stored(self.number),
-        )
+    def _set(self, session: Session, columns: str, *values: str | int) -> None:
+        where = "campaign = ? AND number = ?"
+        session.run(f"UPDATE releases SET {columns} WHERE {where}", *values, self.name, stored(self.number))
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Session]:
@@ -277,8 +258,8 @@ def folder_of(number: int | None) -> str:
 
 def file_of(session: Session, name: str, file: str, number: int | None = None) -> bytes:
     """Return a file of a campaign, or of the release of a window, or an empty result if there is none."""
-    stored_as = folder_of(number) + file
-    return b"".join(part(session, name, stored_as, place) for place in parts_of(session, name, stored_as))
+    select = "SELECT data FROM files WHERE campaign = ? AND name = ? ORDER BY part"
+    return b"".join(bytes(data) for (data,) in session.rows(select, name, folder_of(number) + file))
 
 
 def newest_file(session: Session, name: str, file: str) -> bytes:
@@ -354,10 +335,6 @@ def is_file_name(text: str) -> bool:
     return 0 < len(text) <= 200 and text.isprintable() and "/" not in text and text not in (".", "..")
 
 
-def media_type(file: str) -> str:
-    return MEDIA_TYPES.get(Path(file).suffix, "application/octet-stream")
-
-
 def network_of(session: Session, name: str) -> dict[str, bytes]:
     """Return the files of the campaign's road network by name."""
     found = session.rows("SELECT DISTINCT name FROM files WHERE campaign = ? AND name LIKE 'roads/%'", name)
@@ -370,3 +347,24 @@ def _pieces(file: IO[bytes]) -> Iterator[bytes]:
     yield data
     while data := file.read(PART):
         yield data
+
+
+def main(asked: dict[str, Any]) -> int:
+    """Make the release of an attempt, and store an error where the operator sees it."""
+    address, database = asked.pop("address"), open_database(url=asked.pop("database"))
+    attempt = Attempt(database, **asked)
+    try:
+        attempt.make(address=address or None)
+    except Exception as error:
+        attempt.fail(str(error) if isinstance(error, LdptraceError) else f"{type(error).__name__}: {error}")
+        return 1
+    finally:
+        database.close()
+    return 0
+
+
+if __name__ == "__main__":
+    # Collecting comes first.
+    with contextlib.suppress(OSError, AttributeError):
+        os.nice(10)
+    sys.exit(main(json.load(sys.stdin)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 import sys
 import time
@@ -19,8 +20,8 @@ from ldptrace.server.campaigns import SCHEDULE, tick
 from ldptrace.server.counting import Counter, warm_up
 from ldptrace.server.metrics import Metrics
 from ldptrace.server.registry import is_name
-from ldptrace.server.releases import Attempt, DueRelease, Listener, begin, running_releases
-from ldptrace.server.storage import Database, Session, StorageUnavailable, stored
+from ldptrace.server.releases import SILENT, Attempt, DueRelease, Running, begin, running_releases
+from ldptrace.server.storage import Database, Session, StorageUnavailable
 from ldptrace.server.tokens import Token, holder
 from ldptrace.web.app import Shared
 from ldptrace.web.intake import Intake
@@ -55,7 +56,8 @@ class State(Shared):
         self._uploads = ThreadPoolExecutor(1, thread_name_prefix="uploads")
         self._releases: set[asyncio.Task[None]] = set()
         self._tries: Multiset[DueRelease] = Multiset()
-        self._listener = Listener()
+        # When the beat of each release last grew, by a monotonic clock.
+        self._heard: dict[Running, float] = {}
 
     def answered(self, route: str, status: int) -> None:
         self.metrics.answered(route, status)
@@ -92,33 +94,31 @@ class State(Shared):
             raise Refused(ServerProblem.UNAUTHORIZED)
         return await self.read(lambda session: holder(session, text.strip()))
 
-    def start_release(self, name: str, attempt: str, count: int, number: int | None = None) -> None:
+    def start_release(self, attempt: Attempt) -> None:
         """Make a release in a separate process, so that the intake of reports does not wait."""
-        task = asyncio.create_task(self._release(name, attempt, count, number))
+        task = asyncio.create_task(self._release(attempt))
         self._releases.add(task)
         task.add_done_callback(self._releases.discard)
 
-    async def _release(self, name: str, attempt: str, count: int, number: int | None) -> None:
+    async def _release(self, attempt: Attempt) -> None:
         """Run the worker of a release until it ends. If it ended badly, the release has failed."""
-        place = stored(number)
         worker = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *("-m", "ldptrace.server.worker", name, attempt, str(count), str(place), self.settings.address),
+            *(sys.executable, "-m", "ldptrace.server.releases"),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.DEVNULL,
         )
+        # The address of the database may hold a password: nothing is among the arguments.
+        asked = vars(attempt) | {"database": self.database.url, "address": self.settings.address}
         try:
-            # The address of the database may hold a password: it is not among the arguments.
-            await worker.communicate(self.database.url.encode())
-            log.info("the release of campaign %s ended with status %s", name, worker.returncode)
+            await worker.communicate(json.dumps(asked).encode())
+            log.info("the release of campaign %s ended with status %s", attempt.name, worker.returncode)
         finally:
             if worker.returncode is None:
                 worker.terminate()
                 await worker.wait()
             if worker.returncode != 0:
-                failed = Attempt(self.database, name, attempt, number)
                 with contextlib.suppress(StorageUnavailable):
-                    await self.call(lambda: failed.fail("the process that made it was ended"))
+                    await self.call(lambda: attempt.fail("the process that made it was ended"))
 
     async def warm_up(self) -> None:
         """Compile what counts reports before the first one comes."""
@@ -139,19 +139,20 @@ class State(Shared):
     async def advance(self) -> None:
         """Open, close and release what is due, and take up releases whose maker has ended."""
         due = await self.call(lambda: tick(self.database, self.clock()))
+        now, running = time.monotonic(), await self.read(running_releases)
+        self._heard = {one: self._heard.get(one, now) for one in running}
         # Their server and their worker have both ended.
-        silent = self._listener.silent(await self.read(running_releases), time.monotonic())
+        silent = [release for (release, *_), since in self._heard.items() if now - since >= SILENT]
         for release in [*silent, *due]:
             # One at a time, so that they do not fight for the machine.
             if self._releases:
                 return
             if self._tries[release] < TRIES:
                 self._tries[release] += 1
-                name, number, count = release.campaign, release.number, release.count
-                starting = partial(begin, self.database, name, actor=SCHEDULE, number=number, count=count)
+                given = {"number": release.number, "count": release.count, "again": release in silent}
+                starting = partial(begin, self.database, release.campaign, actor=SCHEDULE, **given)
                 with contextlib.suppress(Refused):
-                    attempt = await self.call(partial(starting, again=release in silent))
-                    self.start_release(name, attempt, count, number)
+                    self.start_release(await self.call(starting))
 
     async def stop(self) -> None:
         for task in list(self._releases):
