@@ -29,9 +29,10 @@ from pathlib import Path
 
 from ldptrace.curator.facts import Facts
 from ldptrace.server import campaigns
-from ldptrace.server.fleet import Faults, Fleet, Playing, city_trips
+from ldptrace.server.fleet import Faults, Fleet, Outcome, city_trips
 from ldptrace.server.registry import find
-from ldptrace.server.standing_fleet import StandingOutcome, run_standing_fleet
+from ldptrace.server.rounds import rounds_of
+from ldptrace.server.standing_fleet import run_standing_fleet
 from ldptrace.server.storage import Database, open_database
 from ldptrace.server.terms import Terms
 from ldptrace.server.views import releases_of
@@ -143,7 +144,7 @@ def trouble(server: Server, week: float, database: Postgres | None, sizes: list[
             database.start()
 
 
-def faults_of(database: Database, outcome: StandingOutcome, lifetime: float) -> list[str]:
+def faults_of(database: Database, outcome: Outcome, lifetime: float) -> list[str]:
     """What is not as it must be."""
     with database.reading() as session:
         found = rounds_of(session, NAME)
@@ -198,12 +199,11 @@ def run(
     clock = trial_clock(text)
     server = Server([*arguments, "--trial-clock", text], free_port())
     try:
-        fleet = Fleet(server.url, NAME, Faults(0.01, 0.01, 0.01), 1, 120.0)
+        fleet = Fleet(server.url, NAME, Faults(0.01, 0.01, 0.01), 1, 120.0, concurrency=32)
         sizes: list[float] = []
         bad = threading.Thread(target=trouble, args=(server, options.week_seconds, crashing, sizes))
         bad.start()
-        playing, trips = Playing(concurrency=32), city_trips(2_000, 1)
-        running = run_standing_fleet(fleet, trips, options.users, options.weeks, clock, 1, playing)
+        running = run_standing_fleet(fleet, city_trips(2_000, 1), options.users, options.weeks, clock)
         outcome = asyncio.run(running)
         bad.join()
         print(

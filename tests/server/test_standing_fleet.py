@@ -43,7 +43,7 @@ def test_three_weeks_with_a_server_that_is_killed(tmp_path: Path) -> None:
 
         trouble = threading.Thread(target=kill)
         trouble.start()
-        outcome = asyncio.run(run_standing_fleet(fleet, city_trips(100, 1), 200, 3, clock, 1))
+        outcome = asyncio.run(run_standing_fleet(fleet, city_trips(100, 1), 200, 3, clock))
         trouble.join()
     with database.reading() as session:
         counted = {entry.window: entry.reports for entry in rounds.rounds_of(session, "trips")}

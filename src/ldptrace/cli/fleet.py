@@ -71,10 +71,10 @@ def fleet(
     """
     import asyncio
 
-    from ldptrace.server.fleet import Faults, Fleet, Outcome, Playing, city_trips, run_fleet
-    from ldptrace.server.standing_fleet import StandingOutcome, run_standing_fleet
+    from ldptrace.server.fleet import Faults, Fleet, Outcome, city_trips, run_fleet
+    from ldptrace.server.standing_fleet import run_standing_fleet
 
-    devices = Fleet(url, campaign, Faults(duplicates, drops, garbage), seed, patience, note)
+    faults = Faults(duplicates, drops, garbage)
     sheets = None
     if admission is not None:
         # Of each device one line, with a code for each answer.
@@ -83,13 +83,16 @@ def fleet(
     trips = city_trips(min(users, MOST_TRIPS), seed) if source is None else _from_file(source, reading)
     with counted("devices") as show:
         total = users * (windows or 1)
-        playing = Playing(concurrency, sheets, lambda done: show("", done.acknowledged, total))
-        outcome: Outcome
+
+        def progress(done: Outcome) -> None:
+            show("", done.acknowledged, total)
+
+        devices = Fleet(url, campaign, faults, seed, patience, note, concurrency, sheets, progress)
         if windows is None:
-            outcome = asyncio.run(run_fleet(devices, trips, users, playing))
+            outcome = asyncio.run(run_fleet(devices, trips, users))
         else:
             clock = clock_of(trial_clock)
-            outcome = asyncio.run(run_standing_fleet(devices, trips, users, windows, clock, seed, playing))
+            outcome = asyncio.run(run_standing_fleet(devices, trips, users, windows, clock))
     events = ", ".join(f"{count:,} {event}" for event, count in sorted(outcome.events.items()))
     note(
         f"{outcome.acknowledged:,} of {outcome.devices:,} {'answers' if windows else 'devices'} acknowledged in "
@@ -98,7 +101,7 @@ def fleet(
     )
     for problem, count in outcome.refused.most_common():
         note(f"  {count:,} refused: {problem}")
-    if isinstance(outcome, StandingOutcome):
+    if windows is not None:
         for window, count in sorted(outcome.windows.items()):
             note(f"  window {window}: {count:,} answers")
         note(f"  no device gave more than epsilon {float(outcome.most_given):g}")

@@ -17,8 +17,10 @@ import ssl
 import time
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import chain, repeat
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -83,49 +85,37 @@ class Connection:
         """Send a request and read its answer; any fault ends the connection."""
         try:
             async with asyncio.timeout(PATIENCE):
-                reader, writer = await self._opened()
-                writer.write(self._head(method, path, len(body), headers) + body)
-                await writer.drain()
-                return await _read(reader)
+                return await _read(await self._send(method, path, body, headers))
         except (OSError, EOFError, TimeoutError, ValueError, IndexError, asyncio.LimitOverrunError) as error:
             self.close()
             raise ConnectionEnded(str(error) or type(error).__name__) from None
 
-    async def send_and_leave(
-        self, method: str, path: str, body: bytes, headers: Headers, part: float
-    ) -> None:
-        """Send this part of a request, then end the connection without reading the answer."""
-        try:
+    async def send_and_leave(self, path: str, body: bytes, headers: Headers, part: float) -> None:
+        """Send this part of a POST request, then end the connection without reading the answer."""
+        with suppress(OSError, TimeoutError):
             async with asyncio.timeout(PATIENCE):
-                _, writer = await self._opened()
-                data = self._head(method, path, len(body), headers) + body
-                writer.write(data[: max(1, int(part * len(data)))])
-                await writer.drain()
-        except (OSError, TimeoutError):
-            pass
-        finally:
-            self.close()
+                await self._send("POST", path, body, headers, part)
+        self.close()
 
     def close(self) -> None:
         if self._writer is not None:
             self._writer.close()
         self._reader = self._writer = None
 
-    async def _opened(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def _send(
+        self, method: str, path: str, body: bytes, headers: Headers, part: float = 1.0
+    ) -> asyncio.StreamReader:
+        """Send a request, or a part of it, on the open connection or a new one, and return what to read."""
+        target = self._target
         if self._reader is None or self._writer is None or self._writer.is_closing():
-            context = ssl.create_default_context() if self._target.tls else None
-            self._reader, self._writer = await asyncio.open_connection(
-                self._target.host, self._target.port, ssl=context
-            )
-        return self._reader, self._writer
-
-    def _head(self, method: str, path: str, size: int, headers: Headers) -> bytes:
-        lines = [
-            f"{method} {self._target.prefix}{path} HTTP/1.1",
-            f"Host: {self._target.host}:{self._target.port}",
-        ]
-        lines += [f"{name}: {value}" for name, value in headers]
-        return "\r\n".join([*lines, f"Content-Length: {size}", "", ""]).encode("ascii")
+            context = ssl.create_default_context() if target.tls else None
+            self._reader, self._writer = await asyncio.open_connection(target.host, target.port, ssl=context)
+        given = (("Host", f"{target.host}:{target.port}"), *headers, ("Content-Length", len(body)))
+        lines = [f"{method} {target.prefix}{path} HTTP/1.1", *(f"{name}: {value}" for name, value in given)]
+        data = "\r\n".join([*lines, "", ""]).encode("ascii") + body
+        self._writer.write(data[: max(1, int(part * len(data)))])
+        await self._writer.drain()
+        return self._reader
 
 
 async def _read(reader: asyncio.StreamReader) -> Answer:
@@ -168,14 +158,22 @@ class Faults:
 
 @dataclass
 class Outcome:
-    """The result of a fleet."""
+    """The result of a fleet. Of a standing one, the devices are the answers that they tried to give; acknowledged
+    answers by window, and the largest number of answers of one device as an epsilon. `due` is the number of answers
+    that the devices owe. `missed` counts windows that ended before the device could answer, because the clock was too
+    fast for the machine.
+    """
 
-    devices: int
+    devices: int = 0
     acknowledged: int = 0
     # Final refusals by problem, and what happened on the way.
     refused: Counter[str] = field(default_factory=Counter)
     events: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
+    windows: Counter[int] = field(default_factory=Counter)
+    most_given: Fraction = Fraction(0)
+    due: int = 0
+    missed: int = 0
 
     @property
     def complete(self) -> bool:
@@ -186,14 +184,71 @@ class FleetStopped(LdptraceError):
     """The error that the server did not answer for longer than the fleet waits."""
 
 
-@dataclass(frozen=True)
-class Playing:
-    """The settings of a fleet: simultaneous connections, admission codes of each device, and a listener for
-    progress."""
+async def run_fleet(fleet: Fleet, trips: Callable[[Plan], Trajectories], users: int) -> Outcome:
+    """Play `users` devices; `trips` gives the trajectories once the plan is known, the n-th device has the n-th."""
+    plan = await fleet.plan()
+    if plan.standing is not None:
+        raise InputError(
+            "the campaign is standing: give --windows, the number of windows that the devices answer"
+        )
+    found, reporter = some_trips(trips, plan), Reporter(plan, "none")
+    outcome, numbers = Outcome(users), iter(range(users))
 
+    async def player(connection: Connection) -> None:
+        for number in numbers:
+            report = reporter.report(points_of(found, number % len(found)))
+            await fleet.play(connection, report, fleet.admission(number), outcome)
+
+    await fleet.run(player, users, outcome)
+    return outcome
+
+
+@dataclass(eq=False)
+class Fleet:
+    """The common state of the devices: the server, the faults, and how many seconds they wait for it; simultaneous
+    connections, admission codes of each device, and a listener for progress. `tell` is called once if the server is not
+    there at first."""
+
+    url: str
+    campaign: str
+    faults: Faults
+    seed: int | None
+    patience: float
+    tell: Callable[[str], None] | None = None
     concurrency: int = 64
     sheets: Sequence[Sequence[str]] | None = None
     progress: Callable[[Outcome], None] | None = None
+
+    def __post_init__(self) -> None:
+        self._target = Target.of(self.url)
+        self._path = f"/v1/campaigns/{self.campaign}"
+        # Where reports go: to the campaign, or to the shuffler of its plan.
+        self._reports, self._type = self._path, REPORTS
+        self._chance = random.Random(self.seed)
+        # When the server answered last.
+        self._answered = 0.0
+
+    async def run(
+        self, player: Callable[[Connection], Coroutine[Any, Any, None]], users: int, outcome: Outcome
+    ) -> None:
+        """Run as many players at once as there are connections."""
+        if self.sheets is not None and len(self.sheets) < users:
+            raise InputError(f"there are admission codes for {len(self.sheets):,} of {users:,} devices")
+        started = time.monotonic()
+
+        async def connected() -> None:
+            with closing(Connection(self._target)) as connection:
+                await player(connection)
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(self.concurrency, users)):
+                    group.create_task(connected())
+        except ExceptionGroup as failed:
+            # All players see the same silence; one of them says so.
+            stopped = failed.subgroup(FleetStopped)
+            raise (failed if stopped is None else stopped.exceptions[0]) from None
+        outcome.seconds = time.monotonic() - started
 
     def admission(self, device: int, answer: int = 0, window: int | None = None) -> Headers:
         """Return the header with the admission code of one answer. Two answers of a device have different codes. A
@@ -204,83 +259,17 @@ class Playing:
         code = next((code for code in sheet if code.startswith(f"{window}-")), None)
         return ((ADMISSION, sheet[answer] if code is None else code),)
 
-    def show(self, outcome: Outcome) -> None:
-        if self.progress is not None:
-            self.progress(outcome)
-
-    async def run(self, player: Callable[[], Coroutine[Any, Any, None]], users: int) -> None:
-        """Run as many players at once as there are connections."""
-        if self.sheets is not None and len(self.sheets) < users:
-            raise InputError(f"there are admission codes for {len(self.sheets):,} of {users:,} devices")
-        try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(min(self.concurrency, users)):
-                    group.create_task(player())
-        except ExceptionGroup as failed:
-            # All players see the same silence; one of them says so.
-            stopped = failed.subgroup(FleetStopped)
-            raise (failed if stopped is None else stopped.exceptions[0]) from None
-
-
-async def run_fleet(
-    fleet: Fleet, trips: Callable[[Plan], Trajectories], users: int, playing: Playing | None = None
-) -> Outcome:
-    """Play `users` devices; `trips` gives the trajectories once the plan is known, the n-th device has the n-th."""
-    plan = await fleet.plan()
-    if plan.standing is not None:
-        raise InputError(
-            "the campaign is standing: give --windows, the number of windows that the devices answer"
-        )
-    found = some_trips(trips, plan)
-    playing, reporter = playing or Playing(), Reporter(plan, "none")
-    outcome = Outcome(users)
-    numbers = iter(range(users))
-    started = time.monotonic()
-
-    async def player() -> None:
-        with closing(Connection(fleet.target)) as connection:
-            for number in numbers:
-                report = reporter.report(points_of(found, number % len(found)))
-                await fleet.play(connection, report, playing.admission(number), outcome)
-                playing.show(outcome)
-
-    await playing.run(player, users)
-    outcome.seconds = time.monotonic() - started
-    return outcome
-
-
-@dataclass(eq=False)
-class Fleet:
-    """The common state of the devices: the server, the faults, and how many seconds they wait for it. `tell` is called
-    once if the server is not there at first."""
-
-    url: str
-    campaign: str
-    faults: Faults
-    seed: int | None
-    patience: float
-    tell: Callable[[str], None] | None = None
-
-    def __post_init__(self) -> None:
-        self.target = Target.of(self.url)
-        self._path = f"/v1/campaigns/{self.campaign}"
-        # Where reports go: to the campaign, or to the shuffler of its plan.
-        self._reports, self._type = self._path, REPORTS
-        self._chance = random.Random(self.seed)
-        # When the server answered last.
-        self._answered = 0.0
-
     async def plan(self) -> Plan:
         """Return the campaign's plan, as soon as the server is there."""
         self._answered = time.monotonic()
-        with closing(Connection(self.target)) as connection:
+        with closing(Connection(self._target)) as connection:
             for pause in self._pauses():
                 try:
                     answer = await connection.request("GET", f"{self._path}/plan")
                 except ConnectionEnded as error:
                     if self.tell is not None:
                         self.tell(
-                            f"no server answers at {self.target.host}:{self.target.port} ({error}); trying again for "
+                            f"no server answers at {self._target.host}:{self._target.port} ({error}); trying again for "
                             f"{self.patience:g} s (--patience)"
                         )
                         self.tell = None
@@ -291,7 +280,7 @@ class Fleet:
                     plan = Plan.from_json(answer.body)
                     if plan.shuffled is not None:
                         # Reports go to its shuffler, and to nobody else.
-                        self.target = Target.of(plan.shuffled.address)
+                        self._target = Target.of(plan.shuffled.address)
                         self._reports, self._type = f"/v2/plans/{plan.id}", SEALED
                     return plan
                 if answer.status not in AGAIN:
@@ -319,8 +308,20 @@ class Fleet:
             # Half of the time the whole request arrives and only its answer is lost.
             outcome.events["drops"] += 1
             part = 1.0 if chance.random() < 0.5 else chance.random()
-            await connection.send_and_leave("POST", path, report, headers, part)
+            await connection.send_and_leave(path, report, headers, part)
         again = chance.random() < self.faults.duplicates
+        counted = await self._sent(connection, path, report, headers, outcome)
+        if counted and again:
+            outcome.events["duplicates"] += 1
+            await self._besides(connection, path, report, headers)
+        if self.progress is not None:
+            self.progress(outcome)
+        return counted
+
+    async def _sent(
+        self, connection: Connection, path: str, report: bytes, headers: Headers, outcome: Outcome
+    ) -> bool:
+        """Send a report until it is settled, and return whether it was counted."""
         for pause in self._pauses():
             try:
                 answer = await connection.request("POST", path, report, headers)
@@ -331,33 +332,25 @@ class Fleet:
             self._answered = time.monotonic()
             if answer.status == 200 or _code(answer) == "duplicate":
                 outcome.acknowledged += 1
-                break
+                return True
             if answer.status not in AGAIN:
                 outcome.refused[_code(answer)] += 1
                 return False
             outcome.events["asked to send later"] += 1
             await asyncio.sleep(pause)
-        if again:
-            outcome.events["duplicates"] += 1
-            await self._besides(connection, path, report, headers)
-        return True
+        raise AssertionError("pauses do not end")
 
     async def _besides(self, connection: Connection, path: str, body: bytes, headers: Headers) -> None:
         """Send something whose answer does not matter."""
-        try:
+        with suppress(ConnectionEnded):
             await connection.request("POST", path, body, headers)
-        except ConnectionEnded:
-            connection.close()
 
     def _pauses(self) -> Iterator[float]:
         """Yield the seconds to wait before each attempt, until the server has been silent for too long."""
-        attempt = 0
-        while True:
+        for pause in chain(PAUSES, repeat(PAUSES[-1])):
             if time.monotonic() - self._answered > self.patience:
                 raise FleetStopped(f"the server did not answer for {self.patience:g} seconds")
-            pause = PAUSES[min(attempt, len(PAUSES) - 1)]
             yield pause * (0.5 + self._chance.random())
-            attempt += 1
 
 
 def city_trips(count: int, seed: int | None) -> Callable[[Plan], Trajectories]:
