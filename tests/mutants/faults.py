@@ -14,7 +14,7 @@ SOURCE = "tests/device/test_source.py"
 LEDGER = "tests/device/test_ledger.py tests/device/test_ledger_machine.py"
 SUMS = "tests/protocol/test_shuffled.py -k ledgers"
 REPORTER = "tests/device/test_reporter.py"
-WINDOWS = "tests/device/test_rounds.py"
+WINDOWS = "tests/device/test_windows.py"
 STANDING = "tests/protocol/test_standing.py"
 STORAGE = "tests/device/test_storage.py"
 OWN = "tests/cli/test_own.py"
@@ -463,9 +463,9 @@ SHUFFLERS = [
     Fault("shuffler: reports are acknowledged before the disk has them", _STORE, "synchronous=FULL", "synchronous=OFF", STORE),
     Fault("shuffler: a backup holds open batches", _STORE, '_drop(copy, batch)', "pass", STORE),
     Fault("curator: small batches are counted", _BATCHES, "+ 1 < plan.shuffled.batch", "+ 1 < 0", BATCHES),
-    Fault("curator: another batch is answered like the first", _BATCHES, "if found[0] != digest:", "if False:", BATCHES),
+    Fault("curator: another batch is answered like the first", _BATCHES, "if known[0] != digest:", "if False:", BATCHES),
     Fault("curator: an operator hands over batches", f"{_SERVER}/tokens.py", "return self.campaign == campaign and self.scope == scope", "return self.campaign == campaign", f"{SERVER}/test_devices.py"),
-    Fault("curator: direct reports of shuffled plans", f"{_SERVER}/counting.py", "if plans[-1].plan.shuffled is not None:", "if False:", BATCHES),
+    Fault("curator: direct reports of shuffled plans", f"{_SERVER}/counting.py", "if newest.shuffled is not None:", "if False:", BATCHES),
     Fault("curator: a batch at any time", _BATCHES, "if not first <= now < last:", "if False:", BATCHES),
 ]  # fmt: skip
 

@@ -149,8 +149,13 @@ class State(Shared):
                 return
             if self._tries[release] < TRIES:
                 self._tries[release] += 1
-                given = {"number": release.number, "count": release.count, "again": release in silent}
-                starting = partial(begin, self.database, release.campaign, actor=SCHEDULE, **given)
+                starting = partial(
+                    *(begin, self.database, release.campaign),
+                    actor=SCHEDULE,
+                    again=release in silent,
+                    number=release.number,
+                    count=release.count,
+                )
                 with contextlib.suppress(Refused):
                     self.start_release(await self.call(starting))
 
