@@ -149,15 +149,10 @@ class State(Shared):
                 return
             if self._tries[release] < TRIES:
                 self._tries[release] += 1
-                starting = partial(
-                    *(begin, self.database, release.campaign),
-                    actor=SCHEDULE,
-                    again=release in silent,
-                    number=release.number,
-                    count=release.count,
-                )
+                doing = partial(begin, self.database, release.campaign, actor=SCHEDULE)
+                doing = partial(doing, again=release in silent, number=release.number, count=release.count)
                 with contextlib.suppress(Refused):
-                    self.start_release(await self.call(starting))
+                    self.start_release(await self.call(doing))
 
     async def stop(self) -> None:
         for task in list(self._releases):
