@@ -59,42 +59,9 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise
 
 
-class Together:
-    """What a command wrote: each path with the name under which its old file is kept, or None if there was none."""
-
-    def __init__(self) -> None:
-        self._kept: list[tuple[Path, Path | None]] = []
-
-    def note(self, path: Path) -> None:
-        """Keep what is at a path, which is about to be written or removed."""
-        if not path.exists() and not path.is_symlink():
-            self._kept.append((path, None))
-            return
-        old = _beside(path)
-        try:
-            os.link(path, old, follow_symlinks=False)
-        except OSError:
-            os.rename(path, old)
-        self._kept.append((path, old))
-
-    def undo(self) -> None:
-        """Restore the files as they were before."""
-        for path, old in reversed(self._kept):
-            if old is not None:
-                os.replace(old, path)
-            elif path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
-
-    def forget(self) -> None:
-        """Remove the old files."""
-        for _, old in self._kept:
-            if old is not None:
-                old.unlink(missing_ok=True)
-
-
-_TOGETHER: ContextVar[Together | None] = ContextVar("together", default=None)
+# Each path that a command wrote, with the name under which its old file is kept, or None if there was none.
+Kept = list[tuple[Path, Path | None]]
+_KEPT: ContextVar[Kept | None] = ContextVar("kept", default=None)
 
 
 @contextmanager
@@ -111,24 +78,42 @@ def together() -> Iterator[None]:
     ...         [entry.name for entry in Path(folder).iterdir()]
     []
     """
-    if _TOGETHER.get() is not None:
+    if _KEPT.get() is not None:
         yield
         return
-    written = Together()
-    before = _TOGETHER.set(written)
+    kept: Kept = []
+    before = _KEPT.set(kept)
     try:
         yield
     except BrokenPipeError:
         # A reader of standard output has seen enough; files were written before anything was printed.
-        written.forget()
+        _forget(kept)
         raise
     except BaseException:
-        written.undo()
+        _undo(kept)
         raise
     else:
-        written.forget()
+        _forget(kept)
     finally:
-        _TOGETHER.reset(before)
+        _KEPT.reset(before)
+
+
+def _undo(kept: Kept) -> None:
+    """Restore the files as they were before."""
+    for path, old in reversed(kept):
+        if old is not None:
+            os.replace(old, path)
+        elif path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _forget(kept: Kept) -> None:
+    """Remove the old files."""
+    for _, old in kept:
+        if old is not None:
+            old.unlink(missing_ok=True)
 
 
 def remove(path: Path) -> None:
@@ -148,9 +133,16 @@ def make_folder(path: Path, mode: int = 0o777) -> None:
 
 
 def _note(path: Path) -> None:
-    written = _TOGETHER.get()
-    if written is not None:
-        written.note(path)
+    """Keep what is at a path, which is about to be written or removed, if outputs are written together."""
+    if (kept := _KEPT.get()) is None:
+        return
+    old = _beside(path) if path.exists() or path.is_symlink() else None
+    if old is not None:
+        try:
+            os.link(path, old, follow_symlinks=False)
+        except OSError:
+            os.rename(path, old)
+    kept.append((path, old))
 
 
 def _beside(path: Path) -> Path:

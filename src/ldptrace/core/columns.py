@@ -50,14 +50,8 @@ GEOMETRY_NAMES = (
 # The cell of H3 of a point, and the cells of a whole trajectory.
 CELL_NAMES = ("h3", "h3_cell", "h3_index", "h3_id", "h3_address", "hex", "hex_id", "hexagon")
 CELLS_NAMES = (
-    "h3_cells",
-    "h3_indexes",
-    "h3_sequence",
-    "h3_path",
-    "cells",
-    "cell_sequence",
-    "hexes",
-    "hexagons",
+    *("h3_cells", "h3_indexes", "h3_sequence", "h3_path"),
+    *("cells", "cell_sequence", "hexes", "hexagons"),
 )
 # Where trips begin and end: a word before or after an axis or a time. Words between say nothing more.
 ENDS = (

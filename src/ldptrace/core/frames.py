@@ -12,7 +12,6 @@ import pyarrow as pa
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.crs import LocalPlane
 from ldptrace.core.extras import needed
-from ldptrace.core.layers import geometries_of
 from ldptrace.core.times import are_dates
 from ldptrace.errors import FormatError
 from ldptrace.protocol.units import crs_named
@@ -66,12 +65,6 @@ def moments(t: Floats, date: str | None = None) -> Any:
         start = pandas.Timestamp(date, tz="UTC").timestamp()
     ticks = np.where(np.isfinite(t), np.round((np.nan_to_num(t) + start) * 1e6), np.iinfo(np.int64).min)
     return pandas.to_datetime(ticks.astype("int64"), unit="us", utc=True)
-
-
-def lines_frame(x: Floats, y: Floats, offsets: Ints, columns: Mapping[str, Any], crs: str | None) -> Any:
-    """Make a GeoPandas frame with one line per trajectory, a Point for one point, and no geometry for an empty one."""
-    geometry = geometries_of(x, y, offsets)
-    return needed("geopandas").GeoDataFrame(dict(columns), geometry=geometry, crs=crs)
 
 
 def promised(frame: Any) -> Mapping[str, Any] | None:

@@ -14,7 +14,6 @@ from typing import Any, get_args
 import numpy as np
 
 from ldptrace.core import ragged
-from ldptrace.core.arrays import Ints
 from ldptrace.core.crs import box_text, crs_hint
 from ldptrace.core.parallel import added
 from ldptrace.core.ragged import Mask
@@ -129,14 +128,18 @@ def _cut(
     sizes = np.zeros(len(filled), dtype=np.int64)
     sizes[filled] = np.diff(np.flatnonzero(begins[inside]), append=np.count_nonzero(inside))
     owner = np.repeat(np.arange(len(trajectories)), np.maximum(pieces, 1))
+    # Pieces have no ids of their own where there are more of them than trips.
+    names: dict[str, Any] = {}
+    if len(owner) > len(trajectories):
+        trips = owner if trajectories.trips is None else trajectories.trips[owner]
+        names = {"ids": None, "extra": trajectories.pieces_of(owner), "trips": trips}
     parts = replace(
         trajectories,
         x=trajectories.x[inside],
         y=trajectories.y[inside],
         t=None if trajectories.t is None else trajectories.t[inside],
         offsets=ragged.offsets_of(sizes),
-        # Names of pieces, where there are more of them than trips.
-        **({} if len(owner) == len(trajectories) else _names_of_pieces(trajectories, owner)),
+        **names,
     )
     return parts, replace(
         found,
@@ -144,11 +147,6 @@ def _cut(
         pieces=int(pieces[leaving].sum()),
         empty=int(np.count_nonzero(leaving & (pieces == 0))),
     )
-
-
-def _names_of_pieces(trajectories: Trajectories, owner: Ints) -> dict[str, Any]:
-    trips = owner if trajectories.trips is None else trajectories.trips[owner]
-    return {"ids": None, "extra": trajectories.pieces_of(owner), "trips": trips}
 
 
 def unwrap(trajectories: Trajectories, bounds: Bounds) -> Trajectories:

@@ -102,11 +102,7 @@ def respace(
     sizes[many] = steps.astype(np.int64) + 1
     new = ragged.offsets_of(sizes)
     points = np.empty((2, new[-1]))
-
-    def walk(_: int, start: int, stop: int) -> None:
-        _walk(x, y, along, offsets, new, start, stop, points)
-
-    map_chunks(walk, len(trajectories))
+    map_chunks(lambda _, a, b: _walk(x, y, along, offsets, new, a, b, points), len(trajectories))
     x, y = (points[0], points[1]) if land is None else land.ashore(points[0], points[1])
     return replace(trajectories, x=x, y=y, offsets=new, t=None)
 
@@ -122,7 +118,8 @@ def steps_to(trajectories: Trajectories, scale: tuple[float, float] = (1.0, 1.0)
     return np.hypot(x * scale[0], y * scale[1])
 
 
-def running(steps: Floats, offsets: Ints) -> Floats:
+@kernel
+def running(steps, offsets):  # type: ignore[no-untyped-def]
     """Return the sum of the steps from the first point of a trajectory to each of its points. The result for a
     trajectory does not depend on other trajectories.
 
@@ -130,7 +127,9 @@ def running(steps: Floats, offsets: Ints) -> Floats:
     [0.0, 1.0, 3.0, 0.0, 3.0]
     """
     sums = np.zeros(len(steps))
-    _running(steps, offsets, sums)
+    for k in range(len(offsets) - 1):
+        for p in range(offsets[k] + 1, offsets[k + 1]):
+            sums[p] = sums[p - 1] + steps[p]
     return sums
 
 
@@ -165,13 +164,6 @@ def _between(values, cells, offsets):  # type: ignore[no-untyped-def]
             low, high = cells[p] + _INSET * (0.02 + inside), cells[p] + 1 - _INSET * (1.02 - inside)
             moved[p] = min(max(wanted, low), high)
     return moved
-
-
-@kernel
-def _running(steps, offsets, sums):  # type: ignore[no-untyped-def]
-    for k in range(len(offsets) - 1):
-        for p in range(offsets[k] + 1, offsets[k + 1]):
-            sums[p] = sums[p - 1] + steps[p]
 
 
 @kernel

@@ -394,14 +394,9 @@ def _moment(text: str) -> tuple[float, bool] | None:
 
 def _of_clocks(column: pa.ChunkedArray) -> Floats:
     """Return seconds of the day from clock times such as 8:05 or 08:05:30."""
-    parts = pc.split_pattern(column, ":").to_pylist()
-    return np.array(
-        [
-            sum(float(value) * 60**power for value, power in zip(part, (2, 1, 0), strict=False))
-            for part in parts
-        ],
-        dtype=np.float64,
-    )
+    parts = (text.split(":") for text in column.to_pylist())
+    clocks = (zip(map(float, part), (3600, 60, 1), strict=False) for part in parts)
+    return np.array([sum(value * unit for value, unit in clock) for clock in clocks], dtype=np.float64)
 
 
 def _days(t: Floats) -> tuple[str, ...]:

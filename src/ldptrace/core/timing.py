@@ -63,9 +63,8 @@ class Timing:
 
     def ways(self, x_scale: float, y_scale: float) -> Floats:
         """Return the length of each trip along its points, with x and y multiplied by these scales."""
-        trips, ways = self.trajectories, np.zeros(len(self.trajectories))
-        _ways(trips.x, trips.y, trips.offsets, float(x_scale), float(y_scale), ways)
-        return ways
+        trips = self.trajectories
+        return _ways(trips.x, trips.y, trips.offsets, float(x_scale), float(y_scale))
 
     def take(self, indices: ArrayLike) -> Timing:
         """Return the times of the trajectories at these indices (numbers or a mask)."""
@@ -87,7 +86,8 @@ class Timing:
         return Timing(self.trajectories.part(start, stop), self.departure[part], self.arrival[part])
 
 
-def times_along(offsets: Ints, steps: Floats, departure: Floats, seconds: Floats) -> Floats:
+@kernel
+def times_along(offsets, steps, departure, seconds):  # type: ignore[no-untyped-def]
     """Return the times of points: each trip begins at its `departure` and takes its `seconds`, divided in proportion to
     `steps`. `steps` is the length of the step to each point, or its travel time; the first step of a trip is ignored.
     Times increase by at least a millisecond per point.
@@ -96,18 +96,41 @@ def times_along(offsets: Ints, steps: Floats, departure: Floats, seconds: Floats
     [60.0, 70.0, 100.0]
     """
     t = np.empty(len(steps))
-    _times_along(offsets, steps, departure, seconds, t)
+    for k in range(len(departure)):
+        first, last = offsets[k], offsets[k + 1]
+        total = 0.0
+        for p in range(first + 1, last):
+            total += steps[p]
+        passed = 0.0
+        for p in range(first, last):
+            if p > first:
+                share = steps[p] / total if total > 0.0 else 1.0 / (last - first - 1)
+                passed += max(share * seconds[k], SHORTEST)
+            t[p] = departure[k] + passed
     return t
 
 
-def slow_at_ends(offsets: Ints, steps: Floats) -> Floats:
+@kernel
+def slow_at_ends(offsets, steps):  # type: ignore[no-untyped-def]
     """Return relative travel times of steps if no speeds are known: trips are slower near both ends.
 
     >>> slow_at_ends(np.array([0, 4]), np.array([0.0, 1.0, 8.0, 1.0])).round(2).tolist()
     [0.0, 1.33, 7.34, 1.33]
     """
     felt = np.zeros(len(steps))
-    _slow_at_ends(offsets, steps, felt)
+    for k in range(len(offsets) - 1):
+        total, passed, before = 0.0, 0.0, 0.0
+        for p in range(offsets[k] + 1, offsets[k + 1]):
+            total += steps[p]
+        if total <= 0.0:
+            continue
+        for p in range(offsets[k] + 1, offsets[k + 1]):
+            passed += steps[p]
+            share = passed / total
+            at_ends = 1 - np.exp(-share / NEAR_END) + np.exp((share - 1) / NEAR_END)
+            now = (1 - 2 * AT_END) * share + AT_END * at_ends
+            felt[p] = (now - before) * total
+            before = now
     return felt
 
 
@@ -129,56 +152,26 @@ def every(trajectories: Trajectories, interval: float) -> Trajectories:
     # A last step too short for a file is omitted: the point before it waits for the last one.
     sizes[many] = np.maximum(np.ceil((span - SHORTEST) / interval), 1).astype(np.int64) + 1
     new = ragged.offsets_of(sizes)
-    points = np.empty((3, new[-1]))
-    _every(trajectories.x, trajectories.y, t, offsets, new, float(interval), points)
-    return replace(trajectories, x=points[0], y=points[1], t=points[2], offsets=new)
+    x, y, t = _every(trajectories.x, trajectories.y, t, offsets, new, float(interval))
+    return replace(trajectories, x=x, y=y, t=t, offsets=new)
 
 
 @kernel
-def _ways(x, y, offsets, x_scale, y_scale, ways):  # type: ignore[no-untyped-def]
+def _ways(x, y, offsets, x_scale, y_scale):  # type: ignore[no-untyped-def]
     """Add up lengths in the order of the points, as on a device, so that rounding is the same."""
+    ways = np.zeros(len(offsets) - 1)
     for k in range(len(ways)):
         total = 0.0
         for p in range(offsets[k] + 1, offsets[k + 1]):
             dx, dy = (x[p] - x[p - 1]) * x_scale, (y[p] - y[p - 1]) * y_scale
             total += np.sqrt(dx * dx + dy * dy)
         ways[k] = total
+    return ways
 
 
 @kernel
-def _times_along(offsets, steps, departure, seconds, t):  # type: ignore[no-untyped-def]
-    for k in range(len(departure)):
-        first, last = offsets[k], offsets[k + 1]
-        total = 0.0
-        for p in range(first + 1, last):
-            total += steps[p]
-        passed = 0.0
-        for p in range(first, last):
-            if p > first:
-                share = steps[p] / total if total > 0.0 else 1.0 / (last - first - 1)
-                passed += max(share * seconds[k], SHORTEST)
-            t[p] = departure[k] + passed
-
-
-@kernel
-def _slow_at_ends(offsets, steps, felt):  # type: ignore[no-untyped-def]
-    for k in range(len(offsets) - 1):
-        total, passed, before = 0.0, 0.0, 0.0
-        for p in range(offsets[k] + 1, offsets[k + 1]):
-            total += steps[p]
-        if total <= 0.0:
-            continue
-        for p in range(offsets[k] + 1, offsets[k + 1]):
-            passed += steps[p]
-            share = passed / total
-            at_ends = 1 - np.exp(-share / NEAR_END) + np.exp((share - 1) / NEAR_END)
-            now = (1 - 2 * AT_END) * share + AT_END * at_ends
-            felt[p] = (now - before) * total
-            before = now
-
-
-@kernel
-def _every(x, y, t, offsets, new, interval, points):  # type: ignore[no-untyped-def]
+def _every(x, y, t, offsets, new, interval):  # type: ignore[no-untyped-def]
+    points = np.empty((3, new[-1]))
     for k in range(len(offsets) - 1):
         first, last = offsets[k], offsets[k + 1] - 1
         size = new[k + 1] - new[k]
@@ -196,3 +189,4 @@ def _every(x, y, t, offsets, new, interval, points):  # type: ignore[no-untyped-
             points[0, new[k] + p] = x[at] + share * (x[to] - x[at])
             points[1, new[k] + p] = y[at] + share * (y[to] - y[at])
             points[2, new[k] + p] = when
+    return points

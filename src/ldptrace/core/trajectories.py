@@ -15,7 +15,7 @@ from ldptrace.core.arrays import Flags, Floats, Ints, make_columns
 from ldptrace.core.columns import find_columns
 from ldptrace.core.crs import is_geographic
 from ldptrace.core.extras import needed
-from ldptrace.core.layers import shapes_of
+from ldptrace.core.layers import geometries_of, shapes_of
 from ldptrace.core.positions import X, Y, are_lines, of_lines, of_points
 from ldptrace.core.reading import Names
 from ldptrace.core.tables import RaggedTable, read_table
@@ -460,7 +460,8 @@ class Trajectories:
             columns["t"][:] = np.split(self.t, self.offsets[1:-1])
         if self.extra is not None:
             columns |= {name: self.extra[name].to_pandas() for name in self.extra.column_names}
-        return self._marked(frames.lines_frame(self.x, self.y, self.offsets, columns, self.crs))
+        geometry = geometries_of(self.x, self.y, self.offsets)
+        return self._marked(needed("geopandas").GeoDataFrame(columns, geometry=geometry, crs=self.crs))
 
     def to_movingpandas(self, *, date: str | None = None) -> Any:
         """Return a TrajectoryCollection of MovingPandas.

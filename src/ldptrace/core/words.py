@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 # Units of lengths and times.
@@ -63,9 +64,4 @@ def total(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     >>> total([{"infinite": 1, "broken": 0}, {"infinite": 2}])
     {'infinite': 3}
     """
-    summed: dict[str, int] = {}
-    for part in parts:
-        for reason, number in part.items():
-            if number:
-                summed[reason] = summed.get(reason, 0) + number
-    return summed
+    return dict(sum(map(Counter[str], parts), Counter[str]()))

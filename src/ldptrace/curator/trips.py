@@ -12,7 +12,7 @@ import numpy as np
 from ldptrace.core.arrays import Floats
 from ldptrace.curator.estimates import Estimate, Estimates
 from ldptrace.errors import InputError
-from ldptrace.protocol.questions.trips import CLASSES, Trips
+from ldptrace.protocol.questions.times import CLASSES, Trips
 
 # Trips of those in the open class, on average.
 OPEN = 7.0

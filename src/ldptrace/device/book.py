@@ -10,9 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
 
 from ldptrace.protocol.exact import budget_fraction, decimal_text, epsilon_fraction
 from ldptrace.protocol.limits import MAX_EPSILON, MAX_LIFETIME
@@ -51,8 +49,7 @@ class Entry(Record):
     @property
     def cost(self) -> Cost:
         """What the answer has cost."""
-        local = epsilon_fraction(self.epsilon)
-        return Cost(_central(self, local), _delta(self), local)
+        return Cost.of_entry(self, 1)
 
 
 class Acceptance(Record):
@@ -85,10 +82,10 @@ class Acceptance(Record):
     @property
     def cost(self) -> Cost:
         """What the answers have cost. The total of a shuffled plan counts from acceptance on, as the person agreed."""
-        local = epsilon_fraction(self.epsilon)
-        given = local * self.answers
-        total = given if self.total is None else budget_fraction(self.total, MAX_LIFETIME, "a total")
-        return Cost(_central(self, local) * self.answers, _delta(self) * self.answers, total)
+        given = Cost.of_entry(self, self.answers)
+        if self.total is None:
+            return given
+        return given.changed(local=budget_fraction(self.total, MAX_LIFETIME, "a total"))
 
 
 class Cost(Record):
@@ -114,10 +111,12 @@ class Cost(Record):
         return Cost(local=plan.standing.answers(plan.epsilon) * plan.epsilon)
 
     @staticmethod
-    def total(costs: Iterable[Cost]) -> Cost:
-        """Return the sum of costs."""
-        listed = list(costs)
-        return Cost(*(sum((getattr(cost, name) for cost in listed), Fraction(0)) for name in Cost.fields))
+    def of_entry(row: Entry | Acceptance, number: int) -> Cost:
+        """Return what this number of answers to the plan of an entry has cost."""
+        local = epsilon_fraction(row.epsilon)
+        central = local if row.central is None else epsilon_fraction(row.central)
+        delta = Fraction(0) if row.delta is None else budget_fraction(row.delta, 1, "delta")
+        return Cost(central * number, delta * number, local * number)
 
 
 class Limits(Record):
@@ -133,11 +132,6 @@ class Limits(Record):
     def local_limit(self) -> Fraction:
         return max(Fraction(DEFAULT_LOCAL_LIMIT), self.limit) if self.local is None else self.local
 
-    @property
-    def plain(self) -> bool:
-        """Whether version 1 of the file can hold these limits."""
-        return self == Limits(self.limit)
-
 
 class Book(Record):
     """The content of a ledger."""
@@ -150,11 +144,8 @@ class Book(Record):
     def cost(self) -> Cost:
         """What all answers cost: each chain of plans once, and each answer to a standing plan."""
         once = {entry.root: entry.cost for entry in self.entries}
-        return Cost.total((*once.values(), *(row.cost for row in self.standing)))
-
-    def under(self, root: str) -> tuple[Entry, ...]:
-        """Return the answers to plans with this first round (root)."""
-        return tuple(entry for entry in self.entries if entry.root == root)
+        costs = (*once.values(), *(row.cost for row in self.standing))
+        return Cost(*(sum((getattr(cost, name) for cost in costs), Fraction(0)) for name in Cost.fields))
 
     def accepted(self, plan: Plan) -> Acceptance | None:
         """Return the entry of a standing plan."""
@@ -162,9 +153,8 @@ class Book(Record):
 
     def with_standing(self, new: Acceptance) -> Book:
         """Return the ledger with this entry, which replaces an earlier entry for the same plan."""
-        if all(row.plan != new.plan for row in self.standing):
-            return self.changed(standing=(*self.standing, new))
-        return self.changed(standing=tuple(new if row.plan == new.plan else row for row in self.standing))
+        rows = {row.plan: row for row in self.standing} | {new.plan: new}
+        return self.changed(standing=tuple(rows.values()))
 
     def check_wanted(self, plan: Plan) -> None:
         """Refuse a shuffled plan if the person takes part in none."""
@@ -193,22 +183,22 @@ class Book(Record):
 
     def to_json(self) -> str:
         """Return the text of the file."""
+        limits = self.limits
         rows: tuple[Entry | Acceptance, ...] = (*self.entries, *self.standing)
-        version = DIRECT if self.limits.plain and all(row.central is None for row in rows) else SHUFFLED
-        data: dict[str, Any] = {
-            "format": FORMAT,
-            "version": version,
-            "limit": decimal_text(self.limits.limit),
+        direct = limits == Limits(limits.limit) and all(row.central is None for row in rows)
+        of_shuffled = {
+            "local_limit": None if limits.local is None else decimal_text(limits.local),
+            "most_local": decimal_text(limits.most_local),
+            "shuffled": limits.shuffled,
         }
-        if version == SHUFFLED:
-            local = self.limits.local
-            data |= {
-                "local_limit": None if local is None else decimal_text(local),
-                "most_local": decimal_text(self.limits.most_local),
-                "shuffled": self.limits.shuffled,
-            }
-        data |= {"entries": [_plain(row) for row in self.entries]}
-        data |= {"standing": [_plain(row) for row in self.standing]}
+        data = {
+            "format": FORMAT,
+            "version": DIRECT if direct else SHUFFLED,
+            "limit": decimal_text(limits.limit),
+            **({} if direct else of_shuffled),
+            "entries": [_plain(row) for row in self.entries],
+            "standing": [_plain(row) for row in self.standing],
+        }
         return json.dumps(data, indent=1)
 
     @staticmethod
@@ -259,14 +249,6 @@ def _over(cost: Fraction, spent: Fraction, limit: Fraction, what: str) -> PlanRe
         Problem.PLAN_OVER_LIMIT,
         f"{what} {decimal_text(cost)}, {left} is left of the limit {decimal_text(limit)}",
     )
-
-
-def _central(row: Entry | Acceptance, local: Fraction) -> Fraction:
-    return local if row.central is None else epsilon_fraction(row.central)
-
-
-def _delta(row: Entry | Acceptance) -> Fraction:
-    return Fraction(0) if row.delta is None else budget_fraction(row.delta, 1, "delta")
 
 
 def _plain(record: Record) -> dict[str, object]:

@@ -24,29 +24,11 @@ GEOGRAPHIC = ("EPSG:4326", "OGC:CRS84")
 DEGREES = (-180.0, -90.0, 180.0, 90.0)
 
 
-class Place(Record):
-    """x, y and t of a point; NaN for what is no number."""
-
-    x: float
-    y: float
-    t: float
-
-    @property
-    def readable(self) -> bool:
-        return self.x == self.x and self.y == self.y
-
-    def inside(self, box: Box) -> bool:
-        return box[0] <= self.x <= box[2] and box[1] <= self.y <= box[3]
-
-    @property
-    def exchanged(self) -> Place:
-        return Place(self.y, self.x, self.t)
-
-
 class Track(Record):
-    """The points of a trip that the device uses, how many points there are, and the recorded arrival."""
+    """The points of a trip that the device uses (x, y and t; NaN for what is no number), how many points there are, and
+    the recorded arrival."""
 
-    points: list[Place]
+    points: list[list[float]]
     size: int
     arrival: object
 
@@ -76,28 +58,26 @@ def check_trips(
 
 def track_of(recording: Recording) -> Track:
     points = listed(recording.points)
-    places = [points[place] for place in kept_places(len(points))]
-    read = [Place(*(coordinate(part(point, axis)) for axis in range(3))) for point in places]
+    kept = [points[place] for place in kept_places(len(points))]
+    read = [[coordinate(part(point, axis)) for axis in range(3)] for point in kept]
     return Track(read, len(points), recording.arrival)
 
 
 def _sizes(tracks: list[Track], full: list[Track]) -> list[str]:
-    points = sum(track.size for track in tracks)
-    lines = [f"Trips: {len(tracks)}, with {points} point{'' if points == 1 else 's'}."]
-    lines += _share("Trips without points, which do not count", len(tracks) - len(full), len(tracks))
-    large = sum(track.size > MAX_POINTS for track in full)
-    lines += _share(
-        f"Trips with more than {MAX_POINTS} points, of which {MAX_POINTS} are used", large, len(tracks)
-    )
-    return lines
+    points, large = sum(track.size for track in full), sum(track.size > MAX_POINTS for track in full)
+    too_many = f"Trips with more than {MAX_POINTS} points, of which {MAX_POINTS} are used"
+    return [
+        f"Trips: {len(tracks)}, with {points} point{'' if points == 1 else 's'}.",
+        *_share("Trips without points, which do not count", len(tracks) - len(full), len(tracks)),
+        *_share(too_many, large, len(tracks)),
+    ]
 
 
 def _places(full: list[Track], plan: Plan) -> list[str]:
-    box = plan.grid.bounds
-    places = [place for track in full for place in track.points]
-    readable = [place for place in places if place.readable]
-    outside = [place for place in readable if not place.inside(box)]
-    x0, y0, x1, y1 = box
+    x0, y0, x1, y1 = plan.grid.bounds
+    places = [(x, y) for track in full for x, y, _ in track.points]
+    readable = [(x, y) for x, y in places if not (math.isnan(x) or math.isnan(y))]
+    outside = [place for place in readable if not _inside(place, plan.grid.bounds)]
     broken = "Points whose x or y is no number, which count as the lowest x or y of the bounds"
     beyond = (
         f"Points outside the bounds ({x0:g}, {y0:g}) to ({x1:g}, {y1:g}), which count for the nearest cell"
@@ -109,24 +89,28 @@ def _places(full: list[Track], plan: Plan) -> list[str]:
     ]
 
 
-def _elsewhere(places: list[Place], plan: Plan) -> str:
+def _elsewhere(places: list[tuple[float, float]], plan: Plan) -> str:
     """Explain why all points may be outside."""
     box = plan.grid.bounds
-    if all(place.exchanged.inside(box) for place in places):
+    if all(_inside((y, x), box) for x, y in places):
         return (
             "All points are outside, and all would be inside with x and y exchanged: x (the longitude or the easting) "
             "comes first."
         )
-    if plan.crs in GEOGRAPHIC and not any(place.inside(DEGREES) for place in places):
+    if plan.crs in GEOGRAPHIC and not any(_inside(place, DEGREES) for place in places):
         return "All points are outside: the bounds are in degrees, the points are not."
-    small = Place(box[0], box[1], 0).inside(DEGREES) and Place(box[2], box[3], 0).inside(DEGREES)
-    if not small and all(place.inside(DEGREES) for place in places):
+    small = _inside(box[:2], DEGREES) and _inside(box[2:], DEGREES)
+    if not small and all(_inside(place, DEGREES) for place in places):
         return "All points are outside: they look like degrees, and the bounds are in other units."
     return "All points are outside: the trips are from another area than the plan, or in other coordinates."
 
 
+def _inside(place: tuple[float, float], box: Box) -> bool:
+    return box[0] <= place[0] <= box[2] and box[1] <= place[1] <= box[3]
+
+
 def _times(full: list[Track]) -> list[str]:
-    ends = [(track.points[0].t, track.points[-1].t) for track in full]
+    ends = [(track.points[0][2], track.points[-1][2]) for track in full]
     unknown = sum(clock(first) is None or clock(last) is None for first, last in ends)
     label = "Trips without a time at the first or the last point (the plan asks about time; t is in local seconds)"
     return [
@@ -163,17 +147,12 @@ def _window(
     span = f"Trips that arrived after {begin} and not after {moment_words(end)}: {recent} of {len(full)}."
     if latest > row.window:
         return ["An answer is due now.", span, _outcome(recent)]
-    lines = [f"No answer is due before {moment_words(end)}.", span]
-    return (
-        lines
-        if row.report is None
-        else [*lines, "The last report was not sent: its bytes are returned again."]
-    )
+    again = ["The last report was not sent: its bytes are returned again."]
+    return [f"No answer is due before {moment_words(end)}.", span, *(again if row.report is not None else [])]
 
 
 def _earlier(ledger: Ledger | None, plan: Plan, number: int) -> list[str]:
-    entries = () if ledger is None else ledger.entries
-    for entry in entries:
+    for entry in () if ledger is None else ledger.entries:
         if entry.root == plan.root and entry.round == number:
             if entry.report is None or entry.plan != plan.id:
                 return ["This round was answered: the device refuses to answer it again."]

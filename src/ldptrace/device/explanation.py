@@ -33,15 +33,14 @@ def explain_ledger(ledger: Ledger, plan: Plan, now: float) -> list[str]:
         *_local(ledger, plan),
     ]
     if plan.standing is None:
-        return [*lines, _once(ledger, plan)]
+        if any(entry.root == plan.root for entry in ledger.entries):
+            return [*lines, f"You have answered this plan: its epsilon {_each(plan)} is counted already."]
+        return [*lines, f"This plan costs epsilon {_each(plan)}, once."]
     row = ledger.acceptance(plan)
     if row is None:
         every = duration_words(plan.standing.every)
-        return [
-            *lines,
-            f"You have not accepted this plan. It costs epsilon {_each(plan)} every {every}.",
-            *_agreed(ledger, plan),
-        ]
+        cost = f"You have not accepted this plan. It costs epsilon {_each(plan)} every {every}."
+        return [*lines, cost, *_agreed(ledger, plan)]
     given = (
         f"To this plan: {row.answers} answer{'' if row.answers == 1 else 's'}, epsilon "
         f"{decimal_text(row.given)} of its lifetime {decimal_text(plan.standing.lifetime)}."
@@ -101,12 +100,6 @@ def plan_words(ledger: Ledger, plan: Plan) -> str:
     """Return the line that a person sees before the device answers: the plan's id, and what is spent and left."""
     left = decimal_text(max(ledger.limit - ledger.spent, Fraction(0)))
     return f"plan {plan.id}; given so far: epsilon {decimal_text(ledger.spent)}, {left} is left"
-
-
-def _once(ledger: Ledger, plan: Plan) -> str:
-    if any(entry.root == plan.root for entry in ledger.entries):
-        return f"You have answered this plan: its epsilon {_each(plan)} is counted already."
-    return f"This plan costs epsilon {_each(plan)}, once."
 
 
 def _each(plan: Plan) -> str:
@@ -231,24 +224,18 @@ def _promise(plan: Plan, round_: Round) -> list[str]:
         return ["NOT PRIVATE: the size of the message depends on your trajectory."]
     ratio = float(round_.spent.exp())
     reading = "after reading it" if plan.shuffled is None else "if shuffler and curator work together"
-    central = (
-        []
-        if plan.shuffled is None
-        else [
+    lines = []
+    if plan.shuffled is not None:
+        lines.append(
             "Somebody who was 50 % sure of anything about your trajectory can be at most "
             f"{sure(plan.shuffled.epsilon):.1f} % sure after reading everything that the curator gets, if shuffler and "
-            f"curator do not work together (apart from a chance of {float(plan.shuffled.delta):g}).",
-        ]
-    )
-    return [
-        *central,
+            f"curator do not work together (apart from a chance of {float(plan.shuffled.delta):g})."
+        )
+    lines.append(
         f"Any message is at most {ratio:.3g} times as likely from you as from anybody else "
         "who takes part. Somebody who was 50 % sure of anything about your trajectory can be at most "
-        f"{100 * ratio / (1 + ratio):.1f} % sure {reading}.",
-        *(
-            []
-            if plan.standing or plan.shuffled
-            else [f"All messages of this plan together cost at most epsilon {decimal_text(plan.epsilon)}."]
-        ),
-        "Not hidden: that you took part, when, and from which network address.",
-    ]
+        f"{100 * ratio / (1 + ratio):.1f} % sure {reading}."
+    )
+    if not (plan.standing or plan.shuffled):
+        lines.append(f"All messages of this plan together cost at most epsilon {decimal_text(plan.epsilon)}.")
+    return [*lines, "Not hidden: that you took part, when, and from which network address."]

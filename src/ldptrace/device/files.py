@@ -12,9 +12,9 @@ import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
-from xml.parsers import expat
+from xml.etree import ElementTree
 
-from ldptrace.device.track import Recording, coordinate
+from ldptrace.device.track import Point, Recording, coordinate, part
 from ldptrace.errors import InputError
 from ldptrace.protocol.records import Record
 from ldptrace.protocol.standing import UNDATED
@@ -72,62 +72,28 @@ def gpx_trips(data: bytes) -> list[Recording]:
     >>> gpx_trips(b"<gpx><trk>" + segment + b"</trk></gpx>")[0].arrival
     1767225600.0
     """
-    document = _Gpx()
     try:
-        document.parser.Parse(data, True)
-    except (expat.ExpatError, LookupError, ValueError):
+        root = ElementTree.fromstring(data, ElementTree.XMLParser(target=_Elements()))
+    except (ElementTree.ParseError, LookupError, ValueError):
         return []
-    return document.trips
+    # Elements of extensions are in other namespaces.
+    own = root.tag[: root.tag.rfind("}") + 1]
+    trips = []
+    for segment in root.iter(f"{own}trkseg"):
+        points, unix = list[Point](), math.nan
+        for point in segment.iter(f"{own}trkpt"):
+            texts = [found.text or "" for found in point.iter(f"{own}time")]
+            unix = unix_time(texts[-1]) if texts else math.nan
+            points.append((_attribute(point.get("lon")), _attribute(point.get("lat")), own_clock(unix)))
+        trips.append(Recording(points, unix))
+    return trips
 
 
-class _Gpx:
-    """The part of a document that was read so far."""
+class _Elements(ElementTree.TreeBuilder):
+    """Elements of a document without a document type: its entities can grow without limit, and GPX needs none."""
 
-    def __init__(self) -> None:
-        self.trips: list[Recording] = []
-        self.parser = expat.ParserCreate(namespace_separator=" ")
-        self.parser.buffer_text = True
-        self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
-        self.parser.CharacterDataHandler = self._characters
-        # Entities can grow without limit, and GPX needs none.
-        self.parser.StartDoctypeDeclHandler = self._refuse
-        self._namespace: str | None = None
-        self._points: list[tuple[float, float, float]] = []
-        self._place: tuple[float, float] | None = None
-        self._time = math.nan
-        self._text = ""
-
-    def _refuse(self, *_: object) -> None:
+    def doctype(self, *_: object) -> None:
         raise ValueError("a document type is declared")
-
-    def _start(self, qualified: str, attributes: dict[str, str]) -> None:
-        name = self._own(qualified)
-        self._text = ""
-        if name == "trkseg":
-            self._points, self._time = [], math.nan
-        elif name == "trkpt":
-            self._place = _attribute(attributes.get("lon")), _attribute(attributes.get("lat"))
-            self._time = math.nan
-
-    def _characters(self, text: str) -> None:
-        self._text += text
-
-    def _end(self, qualified: str) -> None:
-        name = self._own(qualified)
-        if name == "time" and self._place is not None:
-            self._time = unix_time(self._text)
-        elif name == "trkpt" and self._place is not None:
-            self._points.append((*self._place, own_clock(self._time)))
-            self._place = None
-        elif name == "trkseg":
-            self.trips.append(Recording(self._points, self._time))
-
-    def _own(self, qualified: str) -> str:
-        """Return the name of an element, or an empty name for an element of an extension."""
-        namespace, _, name = qualified.rpartition(" ")
-        self._namespace = namespace if self._namespace is None else self._namespace
-        return name if namespace == self._namespace else ""
 
 
 def geojson_trips(data: bytes) -> list[Recording]:
@@ -147,14 +113,10 @@ def geojson_trips(data: bytes) -> list[Recording]:
 
 def _document(data: bytes) -> Json:
     try:
-        return json.loads(data, parse_int=_integer)
+        # An integer with thousands of digits, which Python refuses, becomes infinite.
+        return json.loads(data, parse_int=lambda digits: int(digits) if len(digits) < 300 else float(digits))
     except (ValueError, RecursionError):
         return None
-
-
-def _integer(digits: str) -> float:
-    """Parse an integer. An integer with thousands of digits, which Python refuses, becomes infinite."""
-    return int(digits) if len(digits) < 300 else float(digits)
 
 
 def _lines(geometry: Json, times: list[Json]) -> Iterator[tuple[list[Json], list[Json]]]:
@@ -175,10 +137,10 @@ def _times(feature: Json) -> list[Json]:
 
 
 def _recording(points: list[Json], times: list[Json]) -> Recording:
-    moments = times if len(times) == len(points) else [_value(_listed(point), 3) for point in points]
+    moments = times if len(times) == len(points) else [part(point, 3) for point in points]
     seconds = [unix_time(moment) for moment in moments]
     track = [
-        (coordinate(_value(_listed(point), 0)), coordinate(_value(_listed(point), 1)), own_clock(moment))
+        (coordinate(part(point, 0)), coordinate(part(point, 1)), own_clock(moment))
         for point, moment in zip(points, seconds, strict=True)
     ]
     return Recording(track, seconds[-1] if seconds else math.nan)
@@ -228,7 +190,3 @@ def _field(value: Json, name: str) -> Json:
 
 def _listed(value: Json) -> list[Json]:
     return value if isinstance(value, list) else []
-
-
-def _value(values: list[Json], place: int) -> Json:
-    return values[place] if place < len(values) else None

@@ -119,7 +119,7 @@ class Ledger:
         with self.file.locked():
             book = self._read()
             book.check_wanted(plan)
-            earlier = book.under(plan.root)
+            earlier = [entry for entry in book.entries if entry.root == plan.root]
             for entry in earlier:
                 if entry.round == round_number:
                     if entry.report is None or entry.plan != plan.id:

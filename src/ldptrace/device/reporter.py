@@ -80,8 +80,7 @@ class Reporter:
         first call for a standing plan only accepts the plan, as `accept` does. If no answer is due, the call raises
         `PlanRefused` with the problem `plan-not-due`.
         """
-        number, grid = self.number(round_number), self.plan.grid
-        standing = self.plan.standing
+        number, grid, standing = self.number(round_number), self.plan.grid, self.plan.standing
         if standing is None:
 
             def fresh() -> bytes:
@@ -91,7 +90,7 @@ class Reporter:
 
         def of_window(row: Acceptance) -> bytes:
             recordings = recordings_of(trips)
-            arrivals = [one.arrival for one in recordings]
+            arrivals = (one.arrival for one in recordings)
             places = standing.eligible(arrivals, row.window, row.phase, row.accepted)
             occasion = occasion_among([recordings[place] for place in places], grid)
             return self._sealed(self.draw_about(occasion, 0, window=row.window), row.window)

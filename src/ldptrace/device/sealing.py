@@ -5,8 +5,6 @@ Only shuffled plans need the package `cryptography`, which the extra `shuffled` 
 
 from __future__ import annotations
 
-from typing import Any
-
 from ldptrace.errors import InputError
 from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.seals import ORDER, Schedule, bound_info, label_bytes
@@ -18,7 +16,15 @@ class Sealer:
 
     def __init__(self, public: bytes, info: bytes) -> None:
         self.schedule = Schedule(public, info)
-        self._ec, self._cipher = _cryptography()
+        try:
+            from cryptography.hazmat.primitives.asymmetric import ec
+            from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+        except ImportError:
+            raise InputError(
+                "a shuffled plan needs the package cryptography; install it with: pip install "
+                "'ldptrace-device[shuffled]' or 'ldptrace[shuffled]'"
+            ) from None
+        self._ec, self._cipher = ec, AESGCM
 
     @staticmethod
     def of_plan(public: bytes, plan_id: str) -> Sealer:
@@ -38,15 +44,3 @@ class Sealer:
         theirs = ec.EllipticCurvePublicKey.from_encoded_point(curve, self.schedule.public)
         key, nonce = self.schedule.keys(mine.exchange(ec.ECDH(), theirs), point)
         return point + bytes(self._cipher(key).encrypt(nonce, text, label))
-
-
-def _cryptography() -> tuple[Any, Any]:
-    try:
-        from cryptography.hazmat.primitives.asymmetric import ec
-        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-    except ImportError:
-        raise InputError(
-            "a shuffled plan needs the package cryptography; install it with: pip install 'ldptrace-device[shuffled]' "
-            "or 'ldptrace[shuffled]'"
-        ) from None
-    return ec, AESGCM

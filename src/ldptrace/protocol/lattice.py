@@ -25,6 +25,8 @@ _STEPS = tuple(zip(DIRECTION_DI, DIRECTION_DJ, strict=True))
 # Heading of each direction in eighths of a turn, counter-clockwise from east.
 DIRECTION_HEADING = (3, 2, 1, 4, 0, 5, 6, 7)
 TURNS = 5
+# Moves out of a cell in a corner, at a side and inside, and bends in it: pairs of its neighbours, or one twice.
+MOVES, BENDS = (3, 5, 8), (6, 15, 36)
 
 
 def axis_origin_and_step(low: float, high: float, n: int) -> tuple[float, float]:
@@ -121,16 +123,17 @@ def move_item(here: int, there: int, n: int) -> int:
     >>> all(move_item(here, there, 6) == item for item, (here, _, there) in enumerate(moves(6)))
     True
     """
-    return _first_move(here, n) + _neighbours(here, n).index(there)
+    return _before(here, n, MOVES) + _neighbours(here, n).index(there)
 
 
-def _first_move(cell: int, n: int) -> int:
-    """Return the number of moves out of all cells before this one."""
+def _before(cell: int, n: int, items: tuple[int, int, int]) -> int:
+    """Return the number of items in all cells before this one, if a cell in a corner, at a side or inside has this
+    many."""
+    corner, side, inner = items
     i, j = divmod(cell, n)
-    side = i in (0, n - 1)
-    # Moves out of the rows before this one, then out of the cells before this one in its row.
-    item = i * (8 * n - 6) - (3 * n - 2 if i else 0)
-    return item + ((3 if side else 5) + (j - 1) * (5 if side else 8) if j else 0)
+    rows = 2 * corner + (n - 2) * side + (i - 1) * (2 * side + (n - 2) * inner) if i else 0
+    first, each = (corner, side) if i in (0, n - 1) else (side, inner)
+    return rows + (first + (j - 1) * each if j else 0)
 
 
 def move_of(item: int, n: int) -> tuple[int, int]:
@@ -139,8 +142,8 @@ def move_of(item: int, n: int) -> tuple[int, int]:
     >>> all(move_of(item, 6) == (here, there) for item, (here, _, there) in enumerate(moves(6)))
     True
     """
-    here = bisect_right(range(n * n), item, key=lambda cell: _first_move(cell, n)) - 1
-    return here, _neighbours(here, n)[item - _first_move(here, n)]
+    here = bisect_right(range(n * n), item, key=lambda cell: _before(cell, n, MOVES)) - 1
+    return here, _neighbours(here, n)[item - _before(here, n, MOVES)]
 
 
 def _neighbours(cell: int, n: int) -> list[int]:
@@ -211,16 +214,7 @@ def bend_item(before: int, here: int, after: int, n: int) -> int:
     """
     around = _neighbours(here, n)
     low, high = sorted((around.index(before), around.index(after)))
-    return _first_bend(here, n) + high * (high + 1) // 2 + low
-
-
-def _first_bend(cell: int, n: int) -> int:
-    """Return the number of bends in all cells before this one."""
-    i, j = divmod(cell, n)
-    side = i in (0, n - 1)
-    # A cell with 3, 5 or 8 neighbours has 6, 15 or 36 bends.
-    item = i * (36 * n - 42) - (21 * n - 24 if i else 0)
-    return item + ((6 if side else 15) + (j - 1) * (15 if side else 36) if j else 0)
+    return _before(here, n, BENDS) + high * (high + 1) // 2 + low
 
 
 def bend_of(item: int, n: int) -> tuple[int, int, int]:
@@ -229,8 +223,8 @@ def bend_of(item: int, n: int) -> tuple[int, int, int]:
     >>> all(bend_item(*bend_of(item, 6), 6) == item for item in range(840))
     True
     """
-    here = bisect_right(range(n * n), item, key=lambda cell: _first_bend(cell, n)) - 1
-    around, low, high = _neighbours(here, n), item - _first_bend(here, n), 0
+    here = bisect_right(range(n * n), item, key=lambda cell: _before(cell, n, BENDS)) - 1
+    around, low, high = _neighbours(here, n), item - _before(here, n, BENDS), 0
     while low > high:
         high += 1
         low -= high

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from ldptrace.errors import InputError, PlanError
 from ldptrace.protocol.grid import Grid
@@ -134,19 +134,15 @@ class Wanted(Record):
         space = [question for question in chosen if question.name in usual]
         names = {question.name for question in chosen}
         if names not in ({*usual}, {*usual, *TIME_SHARES}):
-            return integer_shares(chosen, _weights(chosen, usual), SHARES)
+            # In the usual proportions, questions about time and the further ones on top.
+            all_of = FURTHER | usual | {name: share * GIVEN / PARTS for name, share in TIME_SHARES.items()}
+            return integer_shares(chosen, {one.name: all_of[one.name] for one in chosen}, SHARES)
         tickets = [PARTS * share for share in integer_shares(space, usual, SHARES // PARTS)]
         if len(space) == len(chosen):
             return tickets
         given = [0, *(GIVEN * share // PARTS for share in tickets[1:])]
         left = [share - part for share, part in zip(tickets, given, strict=True)]
         return [*left, *integer_shares(chosen[len(space) :], TIME_SHARES, sum(given))]
-
-
-def _weights(chosen: Iterable[Question], usual: dict[str, float]) -> dict[str, float]:
-    """Weigh named questions: in the usual proportions, those about time and the further ones on top."""
-    all_of = FURTHER | usual | {name: share * GIVEN / PARTS for name, share in TIME_SHARES.items()}
-    return {question.name: all_of[question.name] for question in chosen}
 
 
 def _about_time(

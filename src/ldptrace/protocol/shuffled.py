@@ -12,21 +12,9 @@ from fractions import Fraction
 from typing import Any
 
 from ldptrace.errors import PlanError
+from ldptrace.protocol import limits
 from ldptrace.protocol.canonical import integer_in, object_in, text_in
 from ldptrace.protocol.exact import budget_fraction, decimal_text
-from ldptrace.protocol.limits import (
-    EPSILON_DIGITS,
-    HONEST_DIGITS,
-    MAX_BATCH,
-    MAX_DELTA,
-    MAX_EPSILON,
-    MAX_LIFETIME,
-    MAX_START,
-    MIN_BATCH,
-    MIN_CENTRAL,
-    MIN_DELTA,
-    MIN_LOCAL,
-)
 from ldptrace.protocol.problems import PlanRefused, Problem
 from ldptrace.protocol.records import Record
 from ldptrace.protocol.seals import checked_point
@@ -36,8 +24,8 @@ KEY_PATTERN = r"04[0-9a-f]{128}"
 # Printable ASCII without quotation marks, backslashes, brackets, braces, "<" and ">".
 OPERATOR_PATTERN = r"[!#-;=?-Z^-z|~](?:[ !#-;=?-Z^-z|~]{0,198}[!#-;=?-Z^-z|~])?"
 ADDRESS_PATTERN = r"https?://[A-Za-z0-9._~:/%-]{1,200}"
-HONEST_PATTERN = rf"0\.[0-9]{{0,{HONEST_DIGITS - 1}}}[1-9]|1"
-DELTA_PATTERN = rf"0\.[0-9]{{0,{EPSILON_DIGITS - 1}}}[1-9]"
+HONEST_PATTERN = rf"0\.[0-9]{{0,{limits.HONEST_DIGITS - 1}}}[1-9]|1"
+DELTA_PATTERN = rf"0\.[0-9]{{0,{limits.EPSILON_DIGITS - 1}}}[1-9]"
 # What a plan has unless it says otherwise.
 DELTA = Fraction(1, 10**8)
 HONEST = Fraction(9, 10)
@@ -72,27 +60,27 @@ class Shuffled(Record):
 
     def __post_init__(self) -> None:
         checked_point(self.key)
-        integer_in(self.batch, MIN_BATCH, MAX_BATCH, "batch, the least number of reports in a batch,")
+        integer_in(
+            self.batch, limits.MIN_BATCH, limits.MAX_BATCH, "batch, the least number of reports in a batch,"
+        )
         if self.until is not None:
-            integer_in(self.until, 0, MAX_START, "until, a Unix time,")
+            integer_in(self.until, 0, limits.MAX_START, "until, a Unix time,")
         self._settle("honest", 1, "the share of honest devices")
         self._settle("delta", 1, "delta")
-        self._settle("epsilon", MAX_EPSILON, "a central epsilon")
+        self._settle("epsilon", limits.MAX_EPSILON, "a central epsilon")
         if self.lifetime is not None:
-            self._settle("lifetime", MAX_LIFETIME, "a central lifetime")
-        if (self.honest * 10**HONEST_DIGITS).denominator != 1 or self.hidden < 1:
+            self._settle("lifetime", limits.MAX_LIFETIME, "a central lifetime")
+        if (self.honest * 10**limits.HONEST_DIGITS).denominator != 1 or self.hidden < 1:
             raise PlanError(
-                f"the share of honest devices must have at most {HONEST_DIGITS} digits after the point, and leave at "
-                f"least one device in a batch, got {decimal_text(self.honest)} of {self.batch}"
+                f"the share of honest devices must have at most {limits.HONEST_DIGITS} digits after the point, and "
+                f"leave at least one device in a batch, got {decimal_text(self.honest)} of {self.batch}"
             )
-        if not MIN_DELTA <= self.delta <= MAX_DELTA:
+        if not limits.MIN_DELTA <= self.delta <= limits.MAX_DELTA:
+            least, most, given = map(decimal_text, (limits.MIN_DELTA, limits.MAX_DELTA, self.delta))
+            raise PlanError(f"delta of one answer must be from {least} to {most}, got {given}")
+        if self.epsilon < Fraction(str(limits.MIN_CENTRAL)):
             raise PlanError(
-                f"delta of one answer must be from {decimal_text(MIN_DELTA)} to {decimal_text(MAX_DELTA)}, "
-                f"got {decimal_text(self.delta)}"
-            )
-        if self.epsilon < Fraction(str(MIN_CENTRAL)):
-            raise PlanError(
-                f"a central epsilon must be at least {MIN_CENTRAL}, got {decimal_text(self.epsilon)}"
+                f"a central epsilon must be at least {limits.MIN_CENTRAL}, got {decimal_text(self.epsilon)}"
             )
         for value, pattern, what in (
             (self.operator, OPERATOR_PATTERN, "the operator of a shuffler"),
@@ -103,8 +91,10 @@ class Shuffled(Record):
 
     def _settle(self, name: str, most: int, what: str) -> None:
         value = budget_fraction(getattr(self, name), most, what)
-        if (value * 10**EPSILON_DIGITS).denominator != 1:
-            raise PlanError(f"{what} must have at most {EPSILON_DIGITS} digits after the point, got {value}")
+        if (value * 10**limits.EPSILON_DIGITS).denominator != 1:
+            raise PlanError(
+                f"{what} must have at most {limits.EPSILON_DIGITS} digits after the point, got {value}"
+            )
         object.__setattr__(self, name, value)
 
     @property
@@ -114,9 +104,9 @@ class Shuffled(Record):
 
     def check(self, local: Fraction, *, standing: bool) -> None:
         """Raise `PlanRefused` if the record does not fit a plan of this epsilon, or promises more than is true."""
-        if local < Fraction(str(MIN_LOCAL)):
+        if local < Fraction(str(limits.MIN_LOCAL)):
             raise PlanError(
-                f"epsilon of a shuffled plan must be at least {MIN_LOCAL}, got {decimal_text(local)}"
+                f"epsilon of a shuffled plan must be at least {limits.MIN_LOCAL}, got {decimal_text(local)}"
             )
         if self.epsilon > local:
             raise PlanError(
@@ -152,7 +142,7 @@ class Shuffled(Record):
     def from_document(entry: object) -> Shuffled:
         """Return the record that a plan document describes, checked."""
         data = object_in(entry, Shuffled.fields, "shuffled")
-        digits = rf"(\.[0-9]{{1,{EPSILON_DIGITS}}})?"
+        digits = rf"(\.[0-9]{{1,{limits.EPSILON_DIGITS}}})?"
         lifetime = data["lifetime"]
         return Shuffled(
             bytes.fromhex(text_in(data["key"], KEY_PATTERN, "key, a point of the curve P-256,")),

@@ -11,16 +11,9 @@ from fractions import Fraction
 from typing import Any
 
 from ldptrace.errors import PlanError
+from ldptrace.protocol import limits
 from ldptrace.protocol.canonical import integer_in, object_in, text_in
 from ldptrace.protocol.exact import budget_fraction, decimal_text
-from ldptrace.protocol.limits import (
-    EPSILON_DIGITS,
-    MAX_EVERY,
-    MAX_LIFETIME,
-    MAX_START,
-    MAX_WINDOW,
-    MIN_EVERY,
-)
 from ldptrace.protocol.records import Record
 from ldptrace.protocol.trips import clock
 
@@ -50,14 +43,16 @@ class Standing(Record):
     grace: int
 
     def __post_init__(self) -> None:
-        integer_in(self.every, MIN_EVERY, MAX_EVERY, "every, in seconds,")
+        integer_in(self.every, limits.MIN_EVERY, limits.MAX_EVERY, "every, in seconds,")
         integer_in(self.recent, 1, self.every, "recent, in seconds and never more than every,")
-        integer_in(self.start, 0, MAX_START, "start, a Unix time,")
+        integer_in(self.start, 0, limits.MAX_START, "start, a Unix time,")
         integer_in(self.grace, 0, self.every, "grace, in seconds and never more than every,")
-        object.__setattr__(self, "lifetime", budget_fraction(self.lifetime, MAX_LIFETIME, "a lifetime"))
-        if (self.lifetime * 10**EPSILON_DIGITS).denominator != 1:
+        object.__setattr__(
+            self, "lifetime", budget_fraction(self.lifetime, limits.MAX_LIFETIME, "a lifetime")
+        )
+        if (self.lifetime * 10**limits.EPSILON_DIGITS).denominator != 1:
             raise PlanError(
-                f"a lifetime has at most {EPSILON_DIGITS} digits after the point, got {self.lifetime}"
+                f"a lifetime has at most {limits.EPSILON_DIGITS} digits after the point, got {self.lifetime}"
             )
 
     @staticmethod
@@ -71,9 +66,9 @@ class Standing(Record):
         grace: int | None = None,
     ) -> Standing:
         """Fill in the usual values where none are given: recent = every, ten answers, a day of grace."""
-        budget = budget_fraction(epsilon, MAX_LIFETIME, "epsilon")
-        usual = min(ANSWERS * budget, Fraction(MAX_LIFETIME))
-        whole = usual if lifetime is None else budget_fraction(lifetime, MAX_LIFETIME, "a lifetime")
+        budget = budget_fraction(epsilon, limits.MAX_LIFETIME, "epsilon")
+        usual = min(ANSWERS * budget, Fraction(limits.MAX_LIFETIME))
+        whole = usual if lifetime is None else budget_fraction(lifetime, limits.MAX_LIFETIME, "a lifetime")
         late = min(GRACE, every) if grace is None else grace
         return Standing(every, every if recent is None else recent, start, whole, late)
 
@@ -95,7 +90,7 @@ class Standing(Record):
         if shown is None:
             return -1
         window = (int(shown // 1) - self.start - phase) // self.every
-        return window if 0 <= window <= MAX_WINDOW else -1
+        return window if 0 <= window <= limits.MAX_WINDOW else -1
 
     def eligible(self, arrivals: Iterable[object], window: int, phase: int, accepted: int) -> list[int]:
         """Return which arrivals (Unix times) this window may be answered about, as places in the list.
@@ -120,7 +115,7 @@ class Standing(Record):
     @staticmethod
     def from_document(entry: object) -> Standing:
         data = object_in(entry, Standing.fields, "standing")
-        pattern = rf"[0-9]{{1,3}}(\.[0-9]{{1,{EPSILON_DIGITS}}})?"
+        pattern = rf"[0-9]{{1,3}}(\.[0-9]{{1,{limits.EPSILON_DIGITS}}})?"
         lifetime = Fraction(text_in(data["lifetime"], pattern, "lifetime"))
         if not lifetime:
             raise PlanError("a lifetime must be above 0")

@@ -186,13 +186,11 @@ def trusted(plan: Plan, unit: str = "user") -> dict[str, Any]:
     local, shuffled = decimal_text(plan.epsilon), plan.shuffled
     if shuffled is None:
         return alone(local, unit)
-    return {
+    return alone(local, unit) | {
         "epsilon": decimal_text(shuffled.epsilon),
         "delta": decimal_text(shuffled.delta),
-        "local_epsilon": local,
         "batch": shuffled.batch,
         "trust": SHUFFLER,
-        "adjacency": REPLACED[unit],
     }
 
 

@@ -36,9 +36,8 @@ from ldptrace.protocol.questions import (
     Turns,
     Visits,
 )
-from ldptrace.protocol.questions.times import PART_OF_HOUR, edge
-from ldptrace.protocol.questions.trips import CLASSES
-from ldptrace.protocol.questions.trips import Trips as TripCount
+from ldptrace.protocol.questions.times import CLASSES, PART_OF_HOUR, edge
+from ldptrace.protocol.questions.times import Trips as TripCount
 from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.trips import Occasion, Trip
 

@@ -2,14 +2,15 @@ from __future__ import annotations
 
 import random
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ldptrace.errors import PlanError
-from ldptrace.protocol.questions import QUESTIONS, Departure, Pace, Question, Tides
-from ldptrace.protocol.questions.base import at_random_positions, cell_words, move_items, move_words, whole
+from ldptrace.protocol.questions import QUESTIONS, Departure, Pace, Question, Tides, Visits
+from ldptrace.protocol.questions.base import at_random_positions, cell_words, move_items, move_words
 from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.trips import LAST_CLOCK, Occasion, Trip
 from statistics_kit import assert_frequencies
@@ -40,11 +41,11 @@ def test_moves_in_words_lead_from_cell_to_cell() -> None:
     assert cell_words(7, 3) == "cell C2"
 
 
-@pytest.mark.parametrize("value", [0, 6, 1.0, True, "3", None])
-def test_parameters_are_whole_numbers_in_their_range(value: object) -> None:
-    with pytest.raises(PlanError, match="most must be a whole number from 1 to 5"):
-        whole("most", value, 1, 5)
-    whole("most", 5, 1, 5)
+@pytest.mark.parametrize("value", [0, 10, 1.0, True, "3", None])
+def test_parameters_are_whole_numbers_in_their_range(value: Any) -> None:
+    with pytest.raises(PlanError, match="most must be an integer from 1 to 9"):
+        Visits(3, value)
+    assert Visits(3, 9).capacity == 9
 
 
 def test_every_question_has_a_name_and_words_of_its_own() -> None:

@@ -79,7 +79,7 @@ def test_districts_are_rectangles_of_nearly_equal_sides(n: int, districts: int) 
 
 @pytest.mark.parametrize("districts", [1, 5, 33, 2.0, True])
 def test_districts_hold_whole_cells(districts: int) -> None:
-    with pytest.raises(PlanError, match="districts must be a whole number from 2 to 4"):
+    with pytest.raises(PlanError, match="districts must be an integer from 2 to 4"):
         Pairs(4, districts)
 
 

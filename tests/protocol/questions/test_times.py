@@ -3,10 +3,15 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-from ldptrace.protocol.questions import Departure, Pace, Tides
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ldptrace.protocol.questions import Departure, Pace, Tides, Trips
 from ldptrace.protocol.questions.times import edge
-from ldptrace.protocol.randomness import Source
-from ldptrace.protocol.trips import Occasion, Trip
+from ldptrace.protocol.randomness import BytesReader, Source
+from ldptrace.protocol.trips import NO_TRIP, Occasion, Trip
+
+NOTHING = Source(BytesReader(b""))
 
 
 def test_hours_are_those_of_the_clock_and_days_begin_on_monday() -> None:
@@ -66,3 +71,21 @@ def test_tides_compare_the_two_ends_with_the_centre() -> None:
         for h in (0, 4, 5, 10, 15, 20)
     ] == [*(0, 0, 1, 2, 3, 0)]
     assert tides.words(7) == "away from the centre in the evening"
+
+
+@given(st.integers(1, 10**9))
+def test_every_number_is_in_the_class_that_says_so(count: int) -> None:
+    [[item]] = Trips(6).answer(Occasion(Trip([1]), count), NOTHING)
+    words = Trips(6).words(item)
+    if count >= 6:
+        assert words == "6 trips or more"
+    elif count >= 4:
+        assert words == "4 to 5 trips"
+    else:
+        assert words == f"{count} trip{'' if count == 1 else 's'}"
+
+
+def test_no_trip_is_a_null_answer() -> None:
+    assert Trips(6).answer(NO_TRIP, NOTHING) == [[]]
+    assert Trips(6).answer(Occasion(Trip([]), 3), NOTHING) == [[]]
+    assert Trips(6).answer(Occasion(Trip([1]), 0), NOTHING) == [[]]

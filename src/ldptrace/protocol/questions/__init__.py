@@ -13,8 +13,7 @@ from ldptrace.errors import PlanError
 from ldptrace.protocol.questions.base import Question, Slots
 from ldptrace.protocol.questions.moves import Bends, CombinedSteps, Length, Links, Moves, Steps, Turns
 from ldptrace.protocol.questions.places import CutEnd, End, Pairs, Start, Terminals, Visits
-from ldptrace.protocol.questions.times import Departure, Pace, Tides
-from ldptrace.protocol.questions.trips import Trips
+from ldptrace.protocol.questions.times import Departure, Pace, Tides, Trips
 
 QUESTIONS: dict[str, type[Question]] = {
     kind.name: kind

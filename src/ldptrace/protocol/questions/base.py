@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, ClassVar
 
-from ldptrace.errors import PlanError
+from ldptrace.protocol.canonical import integer_in
 from ldptrace.protocol.lattice import cell_name, move_item, move_of
 from ldptrace.protocol.limits import MAX_CAPACITY
 from ldptrace.protocol.randomness import Source
@@ -77,17 +77,11 @@ class SampledQuestion(Question):
     most: int
 
     def __post_init__(self) -> None:
-        whole("most", self.most, 1, min(self.domain, MAX_CAPACITY))
+        integer_in(self.most, 1, min(self.domain, MAX_CAPACITY), "most")
 
     @property
     def capacity(self) -> int:
         return self.most
-
-
-def whole(name: str, value: object, low: int, high: int) -> None:
-    """Refuse a parameter that is not a whole number in this range."""
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise PlanError(f"{name} must be a whole number from {low} to {high}, got {str(value)[:40]!r}")
 
 
 def move_items(path: Sequence[int], n: int) -> list[int]:

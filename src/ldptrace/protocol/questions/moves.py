@@ -4,18 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from ldptrace.protocol.lattice import (
-    TURNS,
-    bend_count,
-    bend_item,
-    bend_of,
-    direction,
-    link_count,
-    link_item,
-    link_of,
-    move_count,
-    turn,
-)
+from ldptrace.protocol import lattice
+from ldptrace.protocol.canonical import integer_in
 from ldptrace.protocol.limits import MAX_COUNT
 from ldptrace.protocol.questions.base import (
     Question,
@@ -25,7 +15,6 @@ from ldptrace.protocol.questions.base import (
     cell_words,
     move_items,
     move_words,
-    whole,
 )
 from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.trips import Occasion
@@ -48,7 +37,7 @@ class Length(Question):
     about = "how many cells the trajectory crosses"
 
     def __post_init__(self) -> None:
-        whole("cap", self.cap, 2, MAX_COUNT)
+        integer_in(self.cap, 2, MAX_COUNT, "cap")
 
     @property
     def domain(self) -> int:
@@ -79,7 +68,7 @@ class Moves(SampledQuestion):
 
     @property
     def domain(self) -> int:
-        return move_count(self.n)
+        return lattice.move_count(self.n)
 
     def answer(self, occasion: Occasion, source: Source) -> Slots:
         return [at_random_positions(move_items(occasion.trip.path, self.n), self.most, source)]
@@ -101,14 +90,14 @@ class Links(SampledQuestion):
 
     @property
     def domain(self) -> int:
-        return link_count(self.n)
+        return lattice.link_count(self.n)
 
     def answer(self, occasion: Occasion, source: Source) -> Slots:
-        items = [link_item(here, there, self.n) for here, there in pairwise(occasion.trip.path)]
+        items = [lattice.link_item(here, there, self.n) for here, there in pairwise(occasion.trip.path)]
         return [at_random_positions(items, self.most, source)]
 
     def words(self, item: int) -> str:
-        here, there = link_of(item, self.n)
+        here, there = lattice.link_of(item, self.n)
         return f"between {cell_words(here, self.n)} and {cell_words(there, self.n)}"
 
 
@@ -120,7 +109,7 @@ class Turns(Question):
 
     @property
     def domain(self) -> int:
-        return TURNS
+        return lattice.TURNS
 
     def answer(self, occasion: Occasion, source: Source) -> Slots:
         path = occasion.trip.path
@@ -128,7 +117,8 @@ class Turns(Question):
             return [[]]
         first = source.below(len(path) - 2)
         (i0, j0), (i1, j1), (i2, j2) = (divmod(cell, self.n) for cell in path[first : first + 3])
-        return [[turn(direction(i1 - i0, j1 - j0), direction(i2 - i1, j2 - j1))]]
+        before, after = lattice.direction(i1 - i0, j1 - j0), lattice.direction(i2 - i1, j2 - j1)
+        return [[lattice.turn(before, after)]]
 
     def words(self, item: int) -> str:
         return ANGLES[item]
@@ -150,16 +140,16 @@ class Bends(SampledQuestion):
 
     @property
     def domain(self) -> int:
-        return bend_count(self.n)
+        return lattice.bend_count(self.n)
 
     def answer(self, occasion: Occasion, source: Source) -> Slots:
         path = occasion.trip.path
         cells = zip(path, path[1:], path[2:], strict=False)
-        items = [bend_item(before, here, after, self.n) for before, here, after in cells]
+        items = [lattice.bend_item(before, here, after, self.n) for before, here, after in cells]
         return [at_random_positions(items, self.most, source)]
 
     def words(self, item: int) -> str:
-        before, here, after = (cell_words(cell, self.n) for cell in bend_of(item, self.n))
+        before, here, after = (cell_words(cell, self.n) for cell in lattice.bend_of(item, self.n))
         return f"{here} between {before} and {after}"
 
 
@@ -172,11 +162,11 @@ class Steps(Question):
     about = "its first moves from cell to cell, in order"
 
     def __post_init__(self) -> None:
-        whole("count", self.count, 1, MAX_COUNT)
+        integer_in(self.count, 1, MAX_COUNT, "count")
 
     @property
     def domain(self) -> int:
-        return move_count(self.n)
+        return lattice.move_count(self.n)
 
     @property
     def slots(self) -> int:
@@ -203,30 +193,26 @@ class CombinedSteps(Question):
     about = "its beginning, first moves and end, in order"
 
     def __post_init__(self) -> None:
-        whole("count", self.count, 1, MAX_COUNT)
+        integer_in(self.count, 1, MAX_COUNT, "count")
 
     @property
     def domain(self) -> int:
-        return move_count(self.n) + 2 * self.n * self.n
+        return lattice.move_count(self.n) + 2 * self.n * self.n
 
     @property
     def slots(self) -> int:
         return self.count + 2
 
     def answer(self, occasion: Occasion, source: Source) -> Slots:
-        path = occasion.trip.path
-        if not path:
-            return [[] for _ in range(self.slots)]
-        kept = path[: self.count + 1]
-        begin, end = move_count(self.n) + kept[0], move_count(self.n) + self.n * self.n + kept[-1]
-        taken = [[item] for item in move_items(kept, self.n)]
-        return [[begin], *taken, *([] for _ in range(self.count - len(taken))), [end]]
+        kept = occasion.trip.path[: self.count + 1]
+        begins = lattice.move_count(self.n)
+        ends = begins + self.n * self.n
+        begin, end = [begins + cell for cell in kept[:1]], [ends + cell for cell in kept[-1:]]
+        return [begin, *Steps(self.n, self.count).answer(occasion, source), end]
 
     def words(self, item: int) -> str:
-        if item < move_count(self.n):
+        begins = lattice.move_count(self.n)
+        if item < begins:
             return move_words(item, self.n)
-        cell = item - move_count(self.n)
-        cells = self.n * self.n
-        if cell < cells:
-            return f"beginning in {cell_words(cell, self.n)}"
-        return f"end in {cell_words(cell - cells, self.n)}"
+        end, cell = divmod(item - begins, self.n * self.n)
+        return f"{'end' if end else 'beginning'} in {cell_words(cell, self.n)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ldptrace.protocol.canonical import integer_in
 from ldptrace.protocol.lattice import district
 from ldptrace.protocol.limits import MAX_COUNT
 from ldptrace.protocol.questions.base import (
@@ -10,7 +11,6 @@ from ldptrace.protocol.questions.base import (
     SampledQuestion,
     Slots,
     at_random_positions,
-    whole,
 )
 from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.trips import Occasion
@@ -48,7 +48,7 @@ class CutEnd(CellQuestion):
     about = "the cell where it ends, or is cut off"
 
     def __post_init__(self) -> None:
-        whole("cells", self.cells, 1, MAX_COUNT)
+        integer_in(self.cells, 1, MAX_COUNT, "cells")
 
     def answer(self, occasion: Occasion, source: Source) -> Slots:
         return [list(occasion.trip.path[: self.cells][-1:])]
@@ -102,7 +102,7 @@ class Pairs(Question):
     about = "the two districts where it begins and ends, together"
 
     def __post_init__(self) -> None:
-        whole("districts", self.districts, 2, min(self.n, MAX_DISTRICTS))
+        integer_in(self.districts, 2, min(self.n, MAX_DISTRICTS), "districts")
 
     @property
     def domain(self) -> int:

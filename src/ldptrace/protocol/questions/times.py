@@ -1,4 +1,4 @@
-"""When a trip begins, how fast it is, and how its direction goes with the time of day."""
+"""When a trip begins, how fast it is, how its direction goes with the time of day, and among how many it was drawn."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import math
 from bisect import bisect_right
 
 from ldptrace.errors import PlanError
-from ldptrace.protocol.questions.base import Question, Slots, nearby, whole
+from ldptrace.protocol.canonical import integer_in
+from ldptrace.protocol.questions.base import Question, Slots, nearby
 from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.trips import Occasion, Trip
 
@@ -20,6 +21,8 @@ MOST_SPEED = 10**9
 # Part of the day of each hour: night, morning, midday, evening.
 PART_OF_HOUR = (0,) * 5 + (1,) * 5 + (2,) * 5 + (3,) * 5 + (0,) * 4
 PARTS = ("at night", "in the morning", "around noon", "in the evening")
+# Trips from which each class begins; the last is open. Nobody's trip at all is a null answer.
+CLASSES = (1, 2, 3, 4, 6)
 
 
 class Departure(Question):
@@ -46,7 +49,7 @@ class Departure(Question):
     def __post_init__(self) -> None:
         if type(self.days) is not int or self.days not in (1, len(DAYS)):
             raise PlanError(f"days must be 1 or {len(DAYS)}, got {str(self.days)[:40]!r}")
-        whole("reach", self.reach, 0, HOURS // 2 - 1)
+        integer_in(self.reach, 0, HOURS // 2 - 1, "reach")
 
     @property
     def domain(self) -> int:
@@ -95,11 +98,11 @@ class Pace(Question):
     about_time = True
 
     def __post_init__(self) -> None:
-        whole("x_scale", self.x_scale, 1, MOST_SCALE)
-        whole("y_scale", self.y_scale, 1, MOST_SCALE)
-        whole("slowest", self.slowest, 1, MOST_SPEED)
-        whole("classes", self.classes, 2, MOST_CLASSES)
-        whole("reach", self.reach, 0, (self.classes - 1) // 2)
+        integer_in(self.x_scale, 1, MOST_SCALE, "x_scale")
+        integer_in(self.y_scale, 1, MOST_SCALE, "y_scale")
+        integer_in(self.slowest, 1, MOST_SPEED, "slowest")
+        integer_in(self.classes, 2, MOST_CLASSES, "classes")
+        integer_in(self.reach, 0, (self.classes - 1) // 2, "reach")
 
     @property
     def domain(self) -> int:
@@ -168,7 +171,7 @@ class Tides(Question):
     about_time = True
 
     def __post_init__(self) -> None:
-        whole("centre", self.centre, 0, self.n * self.n - 1)
+        integer_in(self.centre, 0, self.n * self.n - 1, "centre")
 
     @property
     def domain(self) -> int:
@@ -190,3 +193,32 @@ class Tides(Question):
 
     def words(self, item: int) -> str:
         return f"{'away from' if item % 2 else 'towards'} the centre {PARTS[item // 2]}"
+
+
+class Trips(Question):
+    """Number of trips that the drawn one was drawn from: 1, 2, 3, 4 to 5, 6 or more.
+
+    >>> trips = Trips(6)
+    >>> [trips.answer(Occasion(Trip([3]), count), Source())[0] for count in (1, 3, 5, 60)]
+    [[0], [2], [3], [4]]
+    >>> trips.words(3)
+    '4 to 5 trips'
+    """
+
+    name = "trips"
+    about = "how many trips there were"
+
+    @property
+    def domain(self) -> int:
+        return len(CLASSES)
+
+    def answer(self, occasion: Occasion, source: Source) -> Slots:
+        if not occasion.trip.path or occasion.trips < 1:
+            return [[]]
+        return [[bisect_right(CLASSES, occasion.trips) - 1]]
+
+    def words(self, item: int) -> str:
+        if item + 1 == len(CLASSES):
+            return f"{CLASSES[item]} trips or more"
+        first, last = CLASSES[item], CLASSES[item + 1] - 1
+        return f"{first} trip{'' if first == 1 else 's'}" if first == last else f"{first} to {last} trips"
