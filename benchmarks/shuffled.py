@@ -28,7 +28,7 @@ from benchmarks.data import DataSet, oldenburg
 from benchmarks.tables import Scores, header, repeated, row, save
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.accounting import stated_lifetime
-from ldptrace.protocol.shuffling import Clones, divergence, local_epsilon, stated_epsilon
+from ldptrace.protocol.shuffling import clones, divergence, local_epsilon, stated_epsilon
 from ldptrace.synthesis import synthesize
 
 # People, epsilon, and whether they are shuffled.
@@ -98,11 +98,11 @@ def accountant() -> None:
             for delta in DELTAS:
                 ratio = stated_epsilon(n, local, delta) / exact(n, local, delta)
                 worst, least = max(worst, ratio), min(least, ratio)
-                Clones.among.cache_clear()
+                clones.cache_clear()
                 begin = time.process_time()
                 divergence(n, local, 0.3 * local)
                 check = max(check, time.process_time() - begin)
-        Clones.among.cache_clear()
+        clones.cache_clear()
         begin = time.process_time()
         local_epsilon(n, 1.0, 1e-8)
         inverse = max(inverse, time.process_time() - begin)

@@ -17,8 +17,7 @@ from typing import Any, Literal
 from ldptrace.core.atomic import check_folder, is_folder
 from ldptrace.core.drawing import Drawing, OffStreets, Points
 from ldptrace.core.reading import CUT, Outside
-from ldptrace.core.running import Mode, Running, UnitName
-from ldptrace.core.stages import Stages
+from ldptrace.core.running import Mode, Running, Stages, UnitName
 from ldptrace.core.times import zone_words
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.facts import SINGLE

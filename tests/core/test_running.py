@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ldptrace.core.running import Running
+from ldptrace.core.running import Running, Stages
 from ldptrace.errors import InputError
 
 
@@ -24,3 +24,19 @@ def test_memory_is_a_number_of_bytes() -> None:
 def test_what_cannot_be(wrong: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         Running(**wrong)
+
+
+def test_stages_are_timed() -> None:
+    stages = Stages()
+    for name in ("read", "fit", "read"):
+        with stages(name):
+            pass
+    assert list(stages.seconds) == ["read", "fit"]
+    assert all(seconds >= 0 for seconds in stages.seconds.values())
+
+
+def test_a_stage_that_fails_is_timed_too() -> None:
+    stages = Stages()
+    with pytest.raises(ZeroDivisionError), stages("fit"):
+        _ = 1 / 0
+    assert "fit" in stages.seconds

@@ -249,7 +249,7 @@ CHANNELS = [
     Fault("privset: any number of items is read", _PRIVSET, "            if len(named) != self.size:", "            if False:", VECTORS),
     Fault("privset: any order is read", _PRIVSET, "any(a >= b for a, b in pairwise(named)) or", "", VECTORS),
     Fault("grr: outputs out of range are read", _GRR, "        if item > self.domain:", "        if False:", VECTORS),
-    Fault("bits: unused ones are read", f"{PROTOCOL}/randomizers/base.py", "    if named and named[-1] >= outputs:", "    if False:", VECTORS),
+    Fault("bits: unused ones are read", f"{PROTOCOL}/randomizers/base.py", "        if named and named[-1] >= self.outputs:", "        if False:", VECTORS),
 ]  # fmt: skip
 
 RECEIVERS = [

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 import typer
 
 from ldptrace.core.atomic import STDOUT, atomic_path, check_output
-from ldptrace.core.stages import Stages
+from ldptrace.core.running import Stages
 from ldptrace.errors import FormatError, InputError, PlanError
 
 if TYPE_CHECKING:

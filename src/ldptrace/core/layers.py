@@ -188,17 +188,12 @@ def check_geopackage(path: Path, rows: Mapping[str, int]) -> None:
         with closing(sqlite3.connect(path)) as database:
             (sound,) = database.execute("PRAGMA integrity_check").fetchone()
             layers = database.execute("SELECT table_name, column_name FROM gpkg_geometry_columns").fetchall()
-            # The rows of each layer, and of its index.
-            held, indexed = (
-                {
-                    name: database.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0]
-                    for name, table in tables
-                }
-                for tables in (
-                    [(name, name) for name, _ in layers],
-                    [(name, f"rtree_{name}_{column}") for name, column in layers],
-                )
-            )
+
+            def size(table: str) -> int:
+                return int(database.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0])
+
+            held = {name: size(name) for name, _ in layers}
+            indexed = {name: size(f"rtree_{name}_{column}") for name, column in layers}
         whole = sound == "ok" and held == indexed == dict(rows)
     except sqlite3.Error:
         whole = False
@@ -271,11 +266,8 @@ def _label(crs: str | None, shapes: Shapes | None = None) -> tuple[str | None, t
     numbers without a system that can be degrees."""
     if crs in DEGREES_LIKE_WGS84:
         return WGS84, (f"{crs} is taken as {WGS84}, they differ by a metre or so",)
-    if (
-        crs is None
-        and shapes is not None
-        and len(shapes.x)
-        and (np.abs([shapes.x, shapes.y]).T <= (180, 90)).all()
-    ):
+    if crs is not None or shapes is None or len(shapes.x) == 0:
+        return crs, ()
+    if (np.abs(shapes.x) <= 180).all() and (np.abs(shapes.y) <= 90).all():
         return WGS84, (f"no coordinate system is given; the numbers are taken as degrees ({WGS84})",)
     return crs, ()

@@ -1,7 +1,10 @@
-"""The options for running: where the work runs, and in how much memory."""
+"""The options for running: where the work runs, and in how much memory; and the stages of a run."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
@@ -53,3 +56,28 @@ class Running:
     def bytes(self) -> int:
         """The memory as a number of bytes."""
         return bytes_of(self.memory)
+
+
+class Stages:
+    """Measures the time of each stage.
+
+    >>> stages = Stages()
+    >>> with stages("fit"):
+    ...     pass
+    >>> list(stages.seconds)
+    ['fit']
+    """
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    def tell(self, share: float) -> None:
+        """Report how much of the current stage is done."""
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin

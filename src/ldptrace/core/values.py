@@ -72,9 +72,7 @@ def values_of(values: list[Any], *, texts: bool = False) -> pa.Array:
     if any(isinstance(value, list) for value in values):
         lists = [list(map(text_of, value)) if isinstance(value, list) else None for value in values]
         return pa.array(lists, pa.list_(pa.string()))
-    return pa.array(
-        [value if isinstance(value, str | None) else json.dumps(value) for value in values], pa.string()
-    )
+    return _texts(values)
 
 
 def names_of(values: list[Any]) -> pa.Array:
@@ -88,9 +86,11 @@ def names_of(values: list[Any]) -> pa.Array:
     if all(value is None or type(value) is int for value in whole):
         with suppress(OverflowError):
             return pa.array(whole, pa.int64())
-    return pa.array(
-        [value if isinstance(value, str | None) else json.dumps(value) for value in whole], pa.string()
-    )
+    return _texts(whole)
+
+
+def _texts(values: list[Any]) -> pa.Array:
+    return pa.array([one if isinstance(one, str | None) else json.dumps(one) for one in values], pa.string())
 
 
 def whole_of(texts: pa.ChunkedArray) -> pa.ChunkedArray | None:

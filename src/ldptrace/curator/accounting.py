@@ -14,7 +14,7 @@ from scipy import stats
 
 from ldptrace.core.extras import needed
 from ldptrace.errors import InputError
-from ldptrace.protocol.shuffling import STATED, Clones, central_epsilon
+from ldptrace.protocol.shuffling import STATED, central_epsilon, clones
 
 # Losses are rounded up to multiples of this part of the central epsilon of one answer.
 FINENESS = 2000
@@ -39,7 +39,7 @@ def composed_epsilon(n: int, local: float, delta: float, answers: int) -> float:
         return one * answers
     composing = needed("dp_accounting.pld.privacy_loss_distribution", "accounting")
     step = one / FINENESS
-    masses, rest = _losses(Clones.among(n, local), local, step)
+    masses, rest = _losses(n, local, step)
     single = composing.PrivacyLossDistribution.create_from_rounded_probability(
         masses, rest, step, pessimistic_estimate=True
     )
@@ -57,13 +57,14 @@ def stated_lifetime(n: int, local: float, delta: float, answers: int) -> float:
     return min(round(math.ceil(value / unit) * unit, 9), float(local) * answers)
 
 
-def _losses(clones: Clones, local: float, step: float) -> tuple[dict[int, float], float]:
+def _losses(n: int, local: float, step: float) -> tuple[dict[int, float], float]:
     """Return the privacy-loss distribution of the clones' pair: probabilities by multiples of the step, rounded up,
     and the probability of a loss without bound."""
     more = math.exp(local) / (math.exp(local) + 1)
     found: dict[int, float] = {}
     seen = 0.0
-    for count, share in clones.blocks:
+    blocks, omitted = clones(n, local)
+    for count, share in blocks:
         total = count + 1
         reach = WIDTH * math.sqrt(total) / 2 + 1
         k = np.arange(max(math.floor(total / 2 - reach), 0), min(math.ceil(total / 2 + reach), total) + 1)
@@ -76,4 +77,4 @@ def _losses(clones: Clones, local: float, step: float) -> tuple[dict[int, float]
             found[low + int(place)] = found.get(low + int(place), 0.0) + float(sums[place])
         seen += float(mass.sum())
     # What was not looked at, and a rounding error of the sums.
-    return found, max(1 - seen, 0.0) + clones.omitted + 1e-14
+    return found, max(1 - seen, 0.0) + omitted + 1e-14

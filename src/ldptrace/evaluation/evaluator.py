@@ -16,7 +16,7 @@ from ldptrace.core.arrays import Ints
 from ldptrace.core.outside import within
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.reading import CUT, Outside
-from ldptrace.core.stages import Stages
+from ldptrace.core.running import Stages
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Crowd
 from ldptrace.errors import DataWarning, InputError, PrivacyWarning

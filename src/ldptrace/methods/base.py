@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from ldptrace.core.paths import CellPaths
-from ldptrace.core.running import Mode
-from ldptrace.core.stages import Stages
+from ldptrace.core.running import Mode, Stages
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.curator.facts import Facts

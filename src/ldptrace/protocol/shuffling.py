@@ -20,7 +20,6 @@ from functools import lru_cache
 
 from ldptrace.errors import InputError
 from ldptrace.protocol.limits import MAX_BATCH, MAX_EPSILON, MIN_CENTRAL, MIN_LOCAL
-from ldptrace.protocol.records import Record
 
 # Numbers of clones that are less likely than the likeliest by this factor count as delta.
 RARE = 2.0**-80
@@ -35,48 +34,40 @@ MARGIN = 1 + 2.0**-20
 STATED = 1.01
 
 
-class Clones(Record):
-    """How many of n - 1 reports are clones: blocks (number, probability), and the probability of all other numbers.
+@lru_cache(maxsize=8)
+def clones(n: int, local: float) -> tuple[tuple[tuple[int, float], ...], float]:
+    """Return how many of n - 1 reports of devices with this eps0 are clones: blocks (number, probability), and the
+    probability of all other numbers. A block counts as its smallest number, because fewer clones hide less.
 
-    A block counts as its smallest number, because fewer clones hide less.
-
-    >>> rows = Clones.among(5, 1.0).blocks
-    >>> [count for count, _ in rows], round(sum(share for _, share in rows), 9)
-    ([0, 1, 2, 3, 4], 1.0)
+    >>> rows, omitted = clones(5, 1.0)
+    >>> [count for count, _ in rows], round(sum(share for _, share in rows), 9), omitted
+    ([0, 1, 2, 3, 4], 1.0, 0.0)
     """
-
-    blocks: tuple[tuple[int, float], ...]
-    omitted: float
-
-    @staticmethod
-    @lru_cache(maxsize=8)
-    def among(n: int, local: float) -> Clones:
-        """Return the clones among n reports of devices with this eps0."""
-        others, odds = n - 1, 1 / (math.exp(local) - 1)
-        mode = min(int(n * math.exp(-local)), others)
-        below, low, weight = [], mode, 1.0
-        while low > 0:
-            weight = weight * (low / ((others - low + 1) * odds))
-            if weight < RARE:
-                break
-            low -= 1
-            below.append(weight)
-        omitted = 0.0 if low == 0 else _rest(weight, (low - 1) / ((others - low + 2) * odds))
-        weights, high, weight = [*reversed(below), 1.0], mode, 1.0
-        while high < others:
-            weight = weight * ((others - high) * odds / (high + 1))
-            if weight < RARE:
-                break
-            high += 1
-            weights.append(weight)
-        if high < others:
-            omitted += _rest(weight, (others - high - 1) * odds / (high + 2))
-        whole, blocks, first = math.fsum(weights), list[tuple[int, float]](), low
-        while first <= high:
-            end = min(first + max(first // BLOCK, 1), high + 1)
-            blocks.append((first, math.fsum(weights[first - low : end - low]) / whole))
-            first = end
-        return Clones(tuple(blocks), omitted / whole)
+    others, odds = n - 1, 1 / (math.exp(local) - 1)
+    mode = min(int(n * math.exp(-local)), others)
+    below, low, weight = [], mode, 1.0
+    while low > 0:
+        weight = weight * (low / ((others - low + 1) * odds))
+        if weight < RARE:
+            break
+        low -= 1
+        below.append(weight)
+    omitted = 0.0 if low == 0 else _rest(weight, (low - 1) / ((others - low + 2) * odds))
+    weights, high, weight = [*reversed(below), 1.0], mode, 1.0
+    while high < others:
+        weight = weight * ((others - high) * odds / (high + 1))
+        if weight < RARE:
+            break
+        high += 1
+        weights.append(weight)
+    if high < others:
+        omitted += _rest(weight, (others - high - 1) * odds / (high + 2))
+    whole, blocks, first = math.fsum(weights), list[tuple[int, float]](), low
+    while first <= high:
+        end = min(first + max(first // BLOCK, 1), high + 1)
+        blocks.append((first, math.fsum(weights[first - low : end - low]) / whole))
+        first = end
+    return tuple(blocks), omitted / whole
 
 
 def divergence(n: int, local: float, central: float) -> float:
@@ -90,13 +81,13 @@ def divergence(n: int, local: float, central: float) -> float:
         raise InputError(f"a central epsilon must be at least {MIN_CENTRAL}, got {central!r}")
     if central >= local:
         return 0.0
-    clones = Clones.among(n, local)
+    blocks, omitted = clones(n, local)
     e0, e = math.exp(local), math.exp(central)
     alpha, theta = (e0 - e) / (e0 + 1), (e * e0 - 1) / ((e0 - 1) * (e + 1))
     whole = 0.0
-    for count, share in clones.blocks:
+    for count, share in blocks:
         whole += share * _given(count, alpha, theta, e)
-    return whole * MARGIN + clones.omitted
+    return whole * MARGIN + omitted
 
 
 def central_epsilon(n: int, local: float, delta: float) -> float:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ldptrace.errors import PlanError, ProtocolError
 from ldptrace.protocol.limits import MAX_CAPACITY, MAX_DOMAIN
 from ldptrace.protocol.randomizers import GRR, OUE, PrivSet
-from ldptrace.protocol.randomizers.base import Randomizer, decode_bits, encode_bits
+from ldptrace.protocol.randomizers.base import Randomizer
 
 HALF_OF_ALL = OUE(6, 1, Fraction(3))
 
@@ -17,20 +17,21 @@ HALF_OF_ALL = OUE(6, 1, Fraction(3))
 @given(st.integers(1, 200), st.data())
 def test_bits_come_back(outputs: int, data: st.DataObject) -> None:
     named = tuple(sorted(data.draw(st.sets(st.integers(0, outputs - 1)))))
-    payload = encode_bits(named, outputs)
-    assert len(payload) == -(-outputs // 8)
-    assert decode_bits(payload, outputs) == named
+    channel = OUE(outputs, 1, Fraction(3))
+    payload = channel.encode(named)
+    assert len(payload) == channel.payload_bytes == -(-outputs // 8)
+    assert channel.decode(payload) == named
 
 
 def test_the_first_item_is_the_lowest_bit_of_the_first_byte() -> None:
-    assert encode_bits([0, 9], 12) == bytes([0b1, 0b10])
+    assert OUE(12, 1, Fraction(3)).encode([0, 9]) == bytes([0b1, 0b10])
 
 
 def test_bytes_that_nobody_can_have_written_are_refused() -> None:
     with pytest.raises(ProtocolError, match="must be 2 bytes, got 1"):
-        decode_bits(b"\0", 12)
+        OUE(12, 1, Fraction(3)).decode(b"\0")
     with pytest.raises(ProtocolError, match="names item 12, the last is 11"):
-        decode_bits(bytes([0, 0b10000]), 12)
+        OUE(12, 1, Fraction(3)).decode(bytes([0, 0b10000]))
 
 
 @pytest.mark.parametrize(

@@ -48,9 +48,9 @@ class Randomizer(Record, ABC):
         return float(log(self.ratio))
 
     @property
-    @abstractmethod
     def outputs(self) -> int:
         """How many different items a report can name: the length of a tally."""
+        return self.domain
 
     @property
     @abstractmethod
@@ -74,17 +74,29 @@ class Randomizer(Record, ABC):
         """Return every possible report; only for small domains."""
 
     @property
-    @abstractmethod
     def payload_bytes(self) -> int:
         """Size of an encoded report."""
+        return (self.outputs + 7) // 8
 
-    @abstractmethod
     def encode(self, named: Sequence[int]) -> bytes:
-        """Encode a report in exactly `payload_bytes` bytes."""
+        """Encode a report in exactly `payload_bytes` bytes: a bit per item, item 0 as the lowest of the first byte."""
+        bits = bytearray(self.payload_bytes)
+        for item in named:
+            bits[item >> 3] |= 1 << (item & 7)
+        return bytes(bits)
 
-    @abstractmethod
     def decode(self, payload: bytes) -> tuple[int, ...]:
         """Decode the named items. Raises `ProtocolError` for bytes that `encode` cannot have written."""
+        if len(payload) != self.payload_bytes:
+            raise ProtocolError(f"the payload must be {self.payload_bytes} bytes, got {len(payload)}")
+        return self._named(payload)
+
+    def _named(self, payload: bytes) -> tuple[int, ...]:
+        """Return the items that a payload of the right size names."""
+        named = tuple(item for item in range(8 * len(payload)) if payload[item >> 3] >> (item & 7) & 1)
+        if named and named[-1] >= self.outputs:
+            raise ProtocolError(f"the payload names item {named[-1]}, the last is {self.outputs - 1}")
+        return named
 
     def document(self) -> dict[str, Any]:
         """Return what the plan document says of this randomizer, in exact integers."""
@@ -107,20 +119,3 @@ class Randomizer(Record, ABC):
             raise ValueError(f"expected at most {self.capacity} different items, got {list(items)}")
         if any(not 0 <= item < self.domain for item in items):
             raise ValueError(f"items must be 0 to {self.domain - 1}, got {list(items)}")
-
-
-def encode_bits(named: Sequence[int], outputs: int) -> bytes:
-    """Encode one bit per item, item 0 as the lowest bit of the first byte."""
-    bits = bytearray((outputs + 7) // 8)
-    for item in named:
-        bits[item >> 3] |= 1 << (item & 7)
-    return bytes(bits)
-
-
-def decode_bits(payload: bytes, outputs: int) -> tuple[int, ...]:
-    if len(payload) != (outputs + 7) // 8:
-        raise ProtocolError(f"the payload must be {(outputs + 7) // 8} bytes, got {len(payload)}")
-    named = tuple(item for item in range(8 * len(payload)) if payload[item >> 3] >> (item & 7) & 1)
-    if named and named[-1] >= outputs:
-        raise ProtocolError(f"the payload names item {named[-1]}, the last is {outputs - 1}")
-    return named

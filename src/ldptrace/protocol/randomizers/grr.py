@@ -62,9 +62,7 @@ class GRR(Randomizer):
     def encode(self, named: Sequence[int]) -> bytes:
         return named[0].to_bytes(self.payload_bytes, "big")
 
-    def decode(self, payload: bytes) -> tuple[int, ...]:
-        if len(payload) != self.payload_bytes:
-            raise ProtocolError(f"the payload must be {self.payload_bytes} bytes, got {len(payload)}")
+    def _named(self, payload: bytes) -> tuple[int, ...]:
         item = int.from_bytes(payload, "big")
         if item > self.domain:
             raise ProtocolError(f"the payload names item {item}, the last is {self.domain}")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import chain, combinations
 
-from ldptrace.protocol.randomizers.base import Randomizer, decode_bits, encode_bits
+from ldptrace.protocol.randomizers.base import Randomizer
 from ldptrace.protocol.randomness import Source
 
 
@@ -24,10 +24,6 @@ class OUE(Randomizer):
     kind = "oue"
     about = "optimised unary encoding"
     of_sets = False
-
-    @property
-    def outputs(self) -> int:
-        return self.domain
 
     @property
     def probabilities(self) -> tuple[Fraction, Fraction]:
@@ -54,13 +50,3 @@ class OUE(Randomizer):
     def all_reports(self) -> Iterator[tuple[int, ...]]:
         items = range(self.domain)
         return chain.from_iterable(combinations(items, size) for size in range(self.domain + 1))
-
-    @property
-    def payload_bytes(self) -> int:
-        return (self.domain + 7) // 8
-
-    def encode(self, named: Sequence[int]) -> bytes:
-        return encode_bits(named, self.domain)
-
-    def decode(self, payload: bytes) -> tuple[int, ...]:
-        return decode_bits(payload, self.domain)

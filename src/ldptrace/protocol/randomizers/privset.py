@@ -11,7 +11,7 @@ from itertools import combinations, pairwise
 
 from ldptrace.errors import PlanError, ProtocolError
 from ldptrace.protocol.limits import MAX_SUBSET
-from ldptrace.protocol.randomizers.base import Randomizer, decode_bits, encode_bits
+from ldptrace.protocol.randomizers.base import Randomizer
 from ldptrace.protocol.randomness import Source
 
 
@@ -123,29 +123,23 @@ class PrivSet(Randomizer):
 
     @property
     def payload_bytes(self) -> int:
-        return self.size * self._item_bytes if self.lists_items else (self.outputs + 7) // 8
+        return self.size * self._item_bytes if self.lists_items else super().payload_bytes
 
     def encode(self, named: Sequence[int]) -> bytes:
         if self.lists_items:
             return b"".join(item.to_bytes(self._item_bytes, "big") for item in named)
-        return encode_bits(named, self.outputs)
+        return super().encode(named)
 
-    def decode(self, payload: bytes) -> tuple[int, ...]:
-        if len(payload) != self.payload_bytes:
-            raise ProtocolError(f"the payload must be {self.payload_bytes} bytes, got {len(payload)}")
-        if self.lists_items:
-            width = self._item_bytes
-            named = tuple(
-                int.from_bytes(payload[at : at + width], "big") for at in range(0, len(payload), width)
-            )
-            if any(a >= b for a, b in pairwise(named)) or named[-1] >= self.outputs:
-                raise ProtocolError(
-                    f"the payload must list ascending items below {self.outputs}, got {named}"
-                )
-        else:
-            named = decode_bits(payload, self.outputs)
+    def _named(self, payload: bytes) -> tuple[int, ...]:
+        if not self.lists_items:
+            named = super()._named(payload)
             if len(named) != self.size:
                 raise ProtocolError(f"the payload must name {self.size} items, got {len(named)}")
+            return named
+        width = self._item_bytes
+        named = tuple(int.from_bytes(payload[at : at + width], "big") for at in range(0, len(payload), width))
+        if any(a >= b for a, b in pairwise(named)) or named[-1] >= self.outputs:
+            raise ProtocolError(f"the payload must list ascending items below {self.outputs}, got {named}")
         return named
 
 
