@@ -186,14 +186,8 @@ class Times:
     unread: int = 0
 
 
-@dataclass(frozen=True, eq=False)
-class _Clocks:
-    """Date-times of texts or numbers as they are written, in seconds: in UTC where `zoned`, otherwise on local
-    clocks."""
-
-    seconds: Floats
-    zoned: Flags
-    notes: tuple[str, ...] = ()
+# Date-times of texts or numbers as they are written, in seconds; where they are in UTC, not on local clocks; and notes.
+_Clocks = tuple[Floats, Flags, tuple[str, ...]]
 
 
 def read_times(
@@ -218,20 +212,21 @@ def read_times(
     found = _clocks(column, month_first)
     if found is None:
         return Times(np.full(len(column), np.nan), unread=len(column) - column.null_count)
-    clock, zoned = found.seconds, found.zoned
-    if date is not None and (day := _clocks(date, month_first)) is not None:
+    clock, zoned, notes = found
+    if date is not None and (of_date := _clocks(date, month_first)) is not None:
+        day, day_zoned, _ = of_date
         with np.errstate(invalid="ignore"):
-            alone = ~zoned & ~day.zoned & (clock < DAY) & np.isfinite(day.seconds)
-        clock = np.where(alone, np.floor(day.seconds / DAY) * DAY + clock, clock)
+            alone = ~zoned & ~day_zoned & (clock < DAY) & np.isfinite(day)
+        clock = np.where(alone, np.floor(day / DAY) * DAY + clock, clock)
     known = np.isfinite(clock)
     local = known & ~zoned & (np.nan_to_num(clock) >= FIRST_DATE)
     if timezone is not None and local.any():
         clock = np.where(local, to_utc(clock, timezone), clock)
     if not is_text(column.type):
-        return Times(clock, found.notes)
+        return Times(clock, notes)
     said = pc.not_equal(pc.utf8_trim_whitespace(column), "").fill_null(False).to_numpy()
     unzoned = int(local.sum()) if (known & zoned).any() else 0
-    return Times(clock, found.notes, unzoned, int(np.count_nonzero(said & ~known)))
+    return Times(clock, notes, unzoned, int(np.count_nonzero(said & ~known)))
 
 
 def _clocks(column: pa.ChunkedArray, month_first: bool) -> _Clocks | None:
@@ -250,7 +245,7 @@ def _clocks(column: pa.ChunkedArray, month_first: bool) -> _Clocks | None:
 
 
 def _marked(seconds: Floats, zoned: bool, *, days: bool = True) -> _Clocks:
-    return _Clocks(seconds, np.full(len(seconds), zoned), _days(seconds) if days else ())
+    return seconds, np.full(len(seconds), zoned), _days(seconds) if days else ()
 
 
 def _of_numbers(values: Floats) -> _Clocks:
@@ -266,7 +261,7 @@ def _of_numbers(values: Floats) -> _Clocks:
             notes.append(f"times read as {name} since 1970")
     dates = ~np.isnan(compact)
     # Seconds of 1970 are in UTC; those of a day have no zone.
-    return _Clocks(np.where(dates, compact, seconds), ~dates, (*notes, *_days(compact)))
+    return np.where(dates, compact, seconds), ~dates, (*notes, *_days(compact))
 
 
 def _compact(values: Floats) -> Floats:
@@ -303,7 +298,7 @@ def _of_texts(column: pa.ChunkedArray, month_first: bool) -> _Clocks:
         reader.parse(pattern, zoned="%z" in pattern)
     reader.slashes(month_first)
     reader.rest()
-    return _Clocks(reader.seconds, reader.zoned, (*reader.notes, *_days(reader.seconds)))
+    return reader.seconds, reader.zoned, (*reader.notes, *_days(reader.seconds))
 
 
 class _Reader:
@@ -347,10 +342,10 @@ class _Reader:
         """Read texts of numbers."""
         these = pc.match_substring_regex(self.left, NUMBER).fill_null(False).to_numpy()
         if these.any():
-            found = _of_numbers(numbers_of(self.left.filter(pa.array(these)).cast(pa.float64())))
-            self._store(these, found.seconds)
-            self.zoned[these] = found.zoned
-            self.notes += found.notes
+            values = numbers_of(self.left.filter(pa.array(these)).cast(pa.float64()))
+            seconds, self.zoned[these], notes = _of_numbers(values)
+            self._store(these, seconds)
+            self.notes += notes
 
     def rest(self) -> None:
         """Read what is left by Python's own parser."""

@@ -38,12 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(given.run(given))
     except LdptraceError as error:
-        return _fail(str(error))
+        sentence = str(error)
     except OSError as error:
-        return _fail(f"{error.filename}: {error.strerror}")
-
-
-def _fail(sentence: str) -> int:
+        sentence = f"{error.filename}: {error.strerror}"
     sys.stderr.write(f"error: {sentence}\n")
     return 2
 

@@ -61,10 +61,8 @@ class Reporter:
         if plan_id is not None and plan.id != plan_id:
             raise PlanRefused(Problem.PLAN_CHANGED, f"expected plan {plan_id[:80]}, got {plan.id}")
         if crs is not None and plan.crs is not None and crs != plan.crs:
-            raise PlanRefused(
-                Problem.PLAN_OTHER_COORDINATES,
-                f"the plan's bounds are in {plan.crs}, the trajectory in {crs}",
-            )
+            detail = f"the plan's bounds are in {plan.crs}, the trajectory in {crs}"
+            raise PlanRefused(Problem.PLAN_OTHER_COORDINATES, detail)
         return Reporter(plan, ledger)
 
     def report(self, trips: Trips, round_number: int | None = None, now: float | None = None) -> bytes:
@@ -173,11 +171,11 @@ class Reporter:
 
     def number(self, round_number: int | None) -> int:
         """Return the checked number of a round, or of the newest round if it is None."""
-        number = len(self.plan.rounds) - 1 if round_number is None else round_number
-        if not 0 <= number < len(self.plan.rounds):
+        rounds = len(self.plan.rounds)
+        number = rounds - 1 if round_number is None else round_number
+        if not 0 <= number < rounds:
             raise PlanRefused(
-                Problem.PLAN_NO_SUCH_ROUND,
-                f"the plan has rounds 1 to {len(self.plan.rounds)}, not {number + 1}",
+                Problem.PLAN_NO_SUCH_ROUND, f"the plan has rounds 1 to {rounds}, not {number + 1}"
             )
         return number
 

@@ -29,17 +29,13 @@ class Ask(Record):
     share: int = SHARES
 
     def __post_init__(self) -> None:
-        if (self.randomizer.domain, self.randomizer.capacity) != (
-            self.question.domain,
-            self.question.capacity,
-        ):
+        asked, expected = self.question, self.randomizer
+        if (expected.domain, expected.capacity) != (asked.domain, asked.capacity):
             raise PlanError(
-                f"question {self.question.name!r} has {self.question.domain} items in sets of "
-                f"{self.question.capacity}, its randomizer expects {self.randomizer.domain} in sets of "
-                f"{self.randomizer.capacity}"
+                f"question {asked.name!r} has {asked.domain} items in sets of {asked.capacity}, "
+                f"its randomizer expects {expected.domain} in sets of {expected.capacity}"
             )
-        if not 1 <= self.share <= SHARES:
-            raise PlanError(f"a share must be 1 to {SHARES}, got {self.share}")
+        integer_in(self.share, 1, SHARES, "a share")
 
     @property
     def payload_bytes(self) -> int:
@@ -64,10 +60,7 @@ class Ask(Record):
         data = object_in(entry, ("question", "randomizer", "share"), "an ask")
         if not isinstance(data["question"], dict):
             raise PlanError("a question must be an object")
-        question = question_from(n, data["question"])
-        return Ask(
-            question, randomizer_from(data["randomizer"]), integer_in(data["share"], 1, SHARES, "share")
-        )
+        return Ask(question_from(n, data["question"]), randomizer_from(data["randomizer"]), data["share"])
 
 
 class Round(Record):

@@ -116,10 +116,7 @@ class Standing(Record):
     def from_document(entry: object) -> Standing:
         data = object_in(entry, Standing.fields, "standing")
         pattern = rf"[0-9]{{1,3}}(\.[0-9]{{1,{limits.EPSILON_DIGITS}}})?"
-        lifetime = Fraction(text_in(data["lifetime"], pattern, "lifetime"))
-        if not lifetime:
-            raise PlanError("a lifetime must be above 0")
-        return Standing(**data | {"lifetime": lifetime})
+        return Standing(**data | {"lifetime": Fraction(text_in(data["lifetime"], pattern, "lifetime"))})
 
 
 def dated(value: object) -> float | None:
