@@ -175,14 +175,12 @@ def _walk(x, y, along, offsets, new, start, stop, points):  # type: ignore[no-un
         first, last = offsets[k], offsets[k + 1] - 1
         span = along[last] - along[first]
         at = first
-        for p in range(size):
-            if p == size - 1:
-                points[0, new[k] + p], points[1, new[k] + p] = x[last], y[last]
-                continue
-            goal = along[first] + span * p / max(size - 1, 1)
+        points[0, new[k + 1] - 1], points[1, new[k + 1] - 1] = x[last], y[last]
+        for p in range(size - 1):
+            goal = along[first] + span * p / (size - 1)
             while at < last - 1 and along[at + 1] <= goal:
                 at += 1
-            step = along[at + 1] - along[at] if at < last else 0.0
+            step = along[at + 1] - along[at]
             share = (goal - along[at]) / step if step > 0.0 else 0.0
             points[0, new[k] + p] = x[at] + share * (x[at + 1] - x[at])
             points[1, new[k] + p] = y[at] + share * (y[at + 1] - y[at])

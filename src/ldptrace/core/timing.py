@@ -176,17 +176,15 @@ def _every(x, y, t, offsets, new, interval):  # type: ignore[no-untyped-def]
         first, last = offsets[k], offsets[k + 1] - 1
         size = new[k + 1] - new[k]
         at = first
-        for p in range(size):
+        for p in range(size - 1):
             when = t[first] + p * interval
-            if p == size - 1:
-                at, when = last, t[last]
             while at < last - 1 and t[at + 1] <= when:
                 at += 1
-            share = 0.0
-            if at < last:
-                share = (when - t[at]) / (t[at + 1] - t[at])
-            to = min(at + 1, last)
-            points[0, new[k] + p] = x[at] + share * (x[to] - x[at])
-            points[1, new[k] + p] = y[at] + share * (y[to] - y[at])
+            share = (when - t[at]) / (t[at + 1] - t[at])
+            points[0, new[k] + p] = x[at] + share * (x[at + 1] - x[at])
+            points[1, new[k] + p] = y[at] + share * (y[at + 1] - y[at])
             points[2, new[k] + p] = when
+        if size > 0:
+            end = new[k + 1] - 1
+            points[0, end], points[1, end], points[2, end] = x[last], y[last], t[last]
     return points
