@@ -63,7 +63,8 @@ class CampaignName(Record):
                 "a campaign is named with 1 to 64 small letters, digits and inner hyphens, "
                 f"got {str(self.name)[:80]!r}"
             )
-        text_in(self.nonce, NONCE_PATTERN, "a nonce")
+        if not isinstance(self.nonce, str) or not re.fullmatch(NONCE_PATTERN, self.nonce, re.ASCII):
+            raise PlanError(f"a nonce is 32 hexadecimal digits, got {str(self.nonce)[:80]!r}")
 
     @staticmethod
     def fresh(name: str) -> CampaignName:
@@ -119,9 +120,10 @@ class Plan(Record):
             raise PlanError(
                 f"epsilon must have at most {EPSILON_DIGITS} digits after the point, got {self.epsilon}"
             )
-        text_in(self.method, METHOD_PATTERN, "the name of a method")
-        if self.crs is not None:
-            text_in(self.crs, CRS_PATTERN, "the name of a coordinate system")
+        if not re.fullmatch(METHOD_PATTERN, self.method):
+            raise PlanError(f"a method is named like {METHOD_PATTERN}, got {self.method!r}")
+        if self.crs is not None and not re.fullmatch(CRS_PATTERN, self.crs):
+            raise PlanError(f"a coordinate system is named like {CRS_PATTERN}, got {self.crs!r}")
         if not 1 <= len(self.rounds) <= MAX_ROUNDS:
             raise PlanError(f"a plan needs 1 to {MAX_ROUNDS} rounds, got {len(self.rounds)}")
         for kind, member in (("standing", self.standing), ("shuffled", self.shuffled)):
@@ -349,7 +351,7 @@ def _plan(data: Any) -> Plan:
     x0, y0, x1, y1 = (decimal_in(value, "a bound") for value in list_in(area["bounds"], 4, 4, "bounds"))
     grid = Grid((x0, y0, x1, y1), integer_in(area["n"], 2, MAX_N, "n"))
     plan = Plan(
-        method=data["method"],
+        method=text_in(data["method"], METHOD_PATTERN, "method"),
         grid=grid,
         epsilon=Fraction(
             text_in(data["epsilon"], rf"[0-9]{{1,2}}(\.[0-9]{{1,{EPSILON_DIGITS}}})?", "epsilon")
@@ -358,7 +360,7 @@ def _plan(data: Any) -> Plan:
             Round.from_document(grid.n, entry) for entry in list_in(data["rounds"], 1, MAX_ROUNDS, "rounds")
         ),
         extends=None if data["extends"] is None else text_in(data["extends"], r"[0-9a-f]{64}", "extends"),
-        crs=area["crs"],
+        crs=None if area["crs"] is None else text_in(area["crs"], CRS_PATTERN, "crs"),
         campaign=None if data["campaign"] is None else CampaignName.from_document(data["campaign"]),
         standing=None if data["standing"] is None else Standing.from_document(data["standing"]),
         shuffled=Shuffled.from_document(data["shuffled"]) if shuffled else None,
