@@ -34,17 +34,17 @@ _STANDING = f"{PROTOCOL}/standing.py"
 _TRACK = f"{DEVICE}/track.py"
 _PLAN = f"{PROTOCOL}/plan.py"
 _ROUND = f"{PROTOCOL}/round.py"
-_OUE, _GRR, _PRIVSET = (f"{PROTOCOL}/randomizers/{name}.py" for name in ("oue", "grr", "privset"))
+_OUE = _GRR = _PRIVSET = f"{PROTOCOL}/randomizers.py"
 _RECEIVE = "src/ldptrace/curator/receive.py"
 
 DRAWS = [
     Fault("below: a remainder instead of another draw", _RANDOM, "            if value < bound:\n                return value", "            return value % bound", VECTORS),
     Fault("below: one bit too few", _RANDOM, "size, mask = (bits + 7) // 8, (1 << bits) - 1\n        while True", "size, mask = (bits + 7) // 8, (1 << bits - 1) - 1\n        while True", VECTORS),
-    Fault("flags: the limit itself counts", _RANDOM, "else value < limit", "else value <= limit", "tests/protocol/randomizers"),
+    Fault("flags: the limit itself counts", _RANDOM, "else value < limit", "else value <= limit", "tests/protocol/test_randomizers_exact.py tests/protocol/test_randomizers_marginals.py"),
     Fault("flags: rejected draws count as no", _RANDOM, "            table.append(_AGAIN)", "            table.append(0)", "tests/protocol/randomizers " + VECTORS),
     Fault("subset: an entry can come twice", _RANDOM, "            moved[other] = moved.get(position, position)\n", "", VECTORS),
     Fault("positions: the first ones instead of random ones", f"{PROTOCOL}/questions/base.py", "[items[at] for at in source.subset(range(len(items)), most)]", "items[:most]", VECTORS),
-    Fault("turns: always the first bend", f"{PROTOCOL}/questions/moves.py", "source.below(len(path) - 2)", "0", VECTORS),
+    Fault("turns: always the first bend", f"{PROTOCOL}/questions/paths.py", "source.below(len(path) - 2)", "0", VECTORS),
     Fault("headings: two are swapped", f"{PROTOCOL}/lattice.py", "(3, 2, 1, 4, 0, 5, 6, 7)", "(3, 2, 1, 0, 4, 5, 6, 7)", VECTORS),
     Fault("headings: a quarter is off", f"{PROTOCOL}/lattice.py", "(3, 2, 1, 4, 0, 5, 6, 7)", "(3, 2, 1, 4, 0, 5, 7, 6)", VECTORS),
     Fault("lattice: a point on a border moves up", f"{PROTOCOL}/lattice.py", "value <= origin + step * (index - 1) + step", "value < origin + step * (index - 1) + step", VECTORS),
@@ -223,8 +223,8 @@ PLANS = [
     Fault("plan: a question twice", _ROUND, "if len(set(names)) != len(names):", "if False:", VECTORS),
     Fault("plan: any version", _PLAN, 'if not shuffled and (type(version) is not int or version != DIRECT):', 'if not shuffled and version != DIRECT:', VECTORS),
     Fault("plan: epsilon is rounded", f"{PROTOCOL}/limits.py", "MAX_EPSILON = 20", "MAX_EPSILON = 21", VECTORS),
-    Fault("plan: ratios of one", f"{PROTOCOL}/randomizers/base.py", "if self.ratio <= 1:", "if self.ratio < 1:", VECTORS),
-    Fault("plan: any denominator", f"{PROTOCOL}/randomizers/__init__.py", " or (1 << RATIO_BITS) % denominator", "", VECTORS),
+    Fault("plan: ratios of one", f"{PROTOCOL}/randomizers.py", "if self.ratio <= 1:", "if self.ratio < 1:", VECTORS),
+    Fault("plan: any denominator", f"{PROTOCOL}/randomizers.py", " or (1 << RATIO_BITS) % denominator", "", VECTORS),
     Fault("plan: a ratio above its budget", f"{PROTOCOL}/exact.py", "int(scaled * (1 - Decimal(10) ** (20 - _DIGITS)))", "int(scaled) + 1", "tests/protocol/test_plan.py " + VECTORS),
     Fault("canonical: escapes are read", f"{PROTOCOL}/canonical.py", 'if b"\\\\" in text:', "if False:", VECTORS),
     Fault("canonical: integers of any size", f"{PROTOCOL}/canonical.py", "if abs(number) > MAX_INTEGER:", "if False:", VECTORS),
@@ -234,7 +234,7 @@ PLANS = [
 CHANNELS = [
     Fault("oue: the true bit is always sent", _OUE, "bytes([source.below(2)])", "bytes([source.below(2) | 1])", VECTORS),
     Fault("oue: the true bit is always sent, seen by the audit", _OUE, "bytes([source.below(2)])", "bytes([source.below(2) | 1])", AUDITED_EXACT),
-    Fault("oue: the bits after the true one are not randomised", _OUE, "source.flags(ones, total, self.domain - true - 1)", "bytes(self.domain - true - 1)", "tests/protocol/randomizers"),
+    Fault("oue: the bits after the true one are not randomised", _OUE, "source.flags(ones, total, self.domain - true - 1)", "bytes(self.domain - true - 1)", "tests/protocol/test_randomizers_exact.py tests/protocol/test_randomizers_marginals.py"),
     Fault("oue: odds of the other bits are turned", _OUE, "ones, total = self.ratio.denominator,", "ones, total = self.ratio.numerator,", VECTORS),
     Fault("grr: lies skip the wrong item", _GRR, "return (lie if lie < true else lie + 1,)", "return (lie,)", VECTORS),
     Fault("grr: one case too many tells the truth", _GRR, "        if drawn < weight:", "        if drawn <= weight:", VECTORS),
@@ -249,7 +249,7 @@ CHANNELS = [
     Fault("privset: any number of items is read", _PRIVSET, "            if len(named) != self.size:", "            if False:", VECTORS),
     Fault("privset: any order is read", _PRIVSET, "any(a >= b for a, b in pairwise(named)) or", "", VECTORS),
     Fault("grr: outputs out of range are read", _GRR, "        if item > self.domain:", "        if False:", VECTORS),
-    Fault("bits: unused ones are read", f"{PROTOCOL}/randomizers/base.py", "        if named and named[-1] >= self.outputs:", "        if False:", VECTORS),
+    Fault("bits: unused ones are read", f"{PROTOCOL}/randomizers.py", "        if named and named[-1] >= self.outputs:", "        if False:", VECTORS),
 ]  # fmt: skip
 
 RECEIVERS = [

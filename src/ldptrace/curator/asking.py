@@ -23,7 +23,7 @@ import numpy as np
 from ldptrace.core.arrays import Floats
 from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.lattice import bend_count
-from ldptrace.protocol.randomizers.privset import PrivSet, unit_variance
+from ldptrace.protocol.randomizers import PrivSet, unit_variance
 from ldptrace.protocol.shares import DEFAULT_SHARES, MOST_BENDS
 
 # Candidates: shares of both questions, and districts per side. A fit takes the longer the more states its paths have:

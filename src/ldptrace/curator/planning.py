@@ -26,7 +26,7 @@ from ldptrace.protocol.exact import epsilon_fraction, ratio_at_most
 from ldptrace.protocol.grid import checked_cells
 from ldptrace.protocol.lattice import move_count
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.randomizers.privset import PrivSet, unit_variance
+from ldptrace.protocol.randomizers import PrivSet, unit_variance
 from ldptrace.protocol.round import SHARES
 from ldptrace.protocol.shares import DEFAULT_SHARES, MAP_SHARES, TOLD_ON_MAP
 

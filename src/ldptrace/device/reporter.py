@@ -7,8 +7,7 @@ import time
 from typing import Literal
 
 from ldptrace.device.book import Acceptance
-from ldptrace.device.checking import check_trips
-from ldptrace.device.explanation import explain_asking, explain_ledger
+from ldptrace.device.explanation import check_trips, explain_asking, explain_ledger
 from ldptrace.device.ledger import Ledger
 from ldptrace.device.sealing import Sealer
 from ldptrace.device.track import Points, Trips, occasion_among, occasion_of, recordings_of

@@ -11,8 +11,21 @@ from typing import Any
 
 from ldptrace.errors import PlanError
 from ldptrace.protocol.questions.base import Question, Slots
-from ldptrace.protocol.questions.moves import Bends, CombinedSteps, Length, Links, Moves, Steps, Turns
-from ldptrace.protocol.questions.places import CutEnd, End, Pairs, Start, Terminals, Visits
+from ldptrace.protocol.questions.paths import (
+    Bends,
+    CombinedSteps,
+    CutEnd,
+    End,
+    Length,
+    Links,
+    Moves,
+    Pairs,
+    Start,
+    Steps,
+    Terminals,
+    Turns,
+    Visits,
+)
 from ldptrace.protocol.questions.times import Departure, Pace, Tides, Trips
 
 QUESTIONS: dict[str, type[Question]] = {
