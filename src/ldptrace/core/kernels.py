@@ -39,12 +39,15 @@ class Kernel:
         """The compiled function, which replaces the kernel in its module."""
         with _LOCK:
             if self._compiled is None:
+                import numba
+
                 names = self.function.__globals__
                 for name in (*self.function.__code__.co_names, self.function.__name__):
                     used = names.get(name)
                     if isinstance(used, Kernel) and used is not self:
                         names[name] = used.compiled
-                self._compiled = _jitted(self.function, self.options)
+                _announce()
+                self._compiled = numba.njit(cache=True, nogil=True, **self.options)(self.function)
                 if names.get(self.function.__name__) is self:
                     names[self.function.__name__] = self._compiled
             return self._compiled
@@ -64,14 +67,6 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     if function is None:
         return lambda decorated: Kernel(decorated, options)
     return Kernel(function, options)
-
-
-def _jitted(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
-    import numba
-
-    _announce()
-    compiled: Callable[..., Any] = numba.njit(cache=True, nogil=True, **options)(function)
-    return compiled
 
 
 @cache

@@ -23,10 +23,9 @@ from ldptrace.protocol.round import SHARES, Ask, Round
 from ldptrace.protocol.seals import sealed_bytes
 from ldptrace.protocol.standing import Standing, dated
 from ldptrace.protocol.trips import LAST_CLOCK, clock, kept_places
-from ldptrace.protocol.units import duration_words
+from ldptrace.protocol.units import Bounds, duration_words
 from ldptrace.protocol.words import item_words, shuffled_promise, standing_promise, sure
 
-Box = tuple[float, float, float, float]
 GEOGRAPHIC = ("EPSG:4326", "OGC:CRS84")
 # The smallest and largest degrees.
 DEGREES = (-180.0, -90.0, 180.0, 90.0)
@@ -163,6 +162,9 @@ def explain_asking(plan: Plan, number: int) -> list[str]:
     plain = report_bytes(round_)
     size = plain if plan.shuffled is None else sealed_bytes(plain)
     campaign = "" if plan.campaign is None else f" of the campaign {plan.campaign.name}"
+    stays = "Points, times and names are not sent."
+    if any(ask.question.about_time for ask in round_.asks):
+        stays = "Points, names and exact times are not sent; hours and speeds are asked below."
     lines = [
         f"Plan {plan.id}{campaign}. Everybody who is asked must see this id: compare it with the one that is "
         "published. A plan made for you alone would be a name for you.",
@@ -171,7 +173,7 @@ def explain_asking(plan: Plan, number: int) -> list[str]:
         f"{size} bytes would leave this device, of the same size for all trips.",
         *shuffled_promise(plan),
         f"Your points are first reduced to {plan.grid.n} x {plan.grid.n} cells between ({x0:g}, {y0:g}) and "
-        f"({x1:g}, {y1:g}); points outside count for the nearest cell. {_not_sent(round_)}",
+        f"({x1:g}, {y1:g}); points outside count for the nearest cell. {stays}",
     ]
     if round_.assignment == "partition":
         lines.append(
@@ -217,13 +219,6 @@ def _when(plan: Plan) -> list[str]:
         f"arrived in the last {recent}, or about none.",
         *standing_promise(plan),
     ]
-
-
-def _not_sent(round_: Round) -> str:
-    """Explain what stays on the device. This depends on whether the plan asks about time."""
-    if not any(ask.question.about_time for ask in round_.asks):
-        return "Points, times and names are not sent."
-    return "Points, names and exact times are not sent; hours and speeds are asked below."
 
 
 def _question(ask: Ask) -> str:
@@ -337,7 +332,7 @@ def _elsewhere(places: list[tuple[float, float]], plan: Plan) -> str:
     return "All points are outside: the trips are from another area than the plan, or in other coordinates."
 
 
-def _inside(place: tuple[float, float], box: Box) -> bool:
+def _inside(place: tuple[float, float], box: Bounds) -> bool:
     return box[0] <= place[0] <= box[2] and box[1] <= place[1] <= box[3]
 
 
