@@ -41,7 +41,7 @@ DRAWS = [
     Fault("below: a remainder instead of another draw", _RANDOM, "            if value < bound:\n                return value", "            return value % bound", VECTORS),
     Fault("below: one bit too few", _RANDOM, "size, mask = (bits + 7) // 8, (1 << bits) - 1\n        while True", "size, mask = (bits + 7) // 8, (1 << bits - 1) - 1\n        while True", VECTORS),
     Fault("flags: the limit itself counts", _RANDOM, "else value < limit", "else value <= limit", "tests/protocol/test_randomizers_exact.py tests/protocol/test_randomizers_marginals.py"),
-    Fault("flags: rejected draws count as no", _RANDOM, "            table.append(_AGAIN)", "            table.append(0)", "tests/protocol/randomizers " + VECTORS),
+    Fault("flags: rejected draws count as no", _RANDOM, "            table.append(_AGAIN)", "            table.append(0)", "tests/protocol/test_randomizers_exact.py tests/protocol/test_randomizers_marginals.py " + VECTORS),
     Fault("subset: an entry can come twice", _RANDOM, "            moved[other] = moved.get(position, position)\n", "", VECTORS),
     Fault("positions: the first ones instead of random ones", f"{PROTOCOL}/questions/base.py", "[items[at] for at in source.subset(range(len(items)), most)]", "items[:most]", VECTORS),
     Fault("turns: always the first bend", f"{PROTOCOL}/questions/paths.py", "source.below(len(path) - 2)", "0", VECTORS),
