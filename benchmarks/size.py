@@ -38,7 +38,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from benchmarks.data import CITY_SIDE, oldenburg
-from ldptrace.cli.reading import open_sets
+from ldptrace.cli.evaluate import open_sets
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.reading import Reading
 from ldptrace.core.running import Running

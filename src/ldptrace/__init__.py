@@ -15,55 +15,33 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ldptrace.core.paths import CellPaths
-    from ldptrace.core.trajectories import Trajectories
-    from ldptrace.curator import Estimates, Tally
-    from ldptrace.curator.receive import Receiver
-    from ldptrace.device import Ledger, Reporter
-    from ldptrace.errors import InputError, LdptraceError
-    from ldptrace.evaluation.evaluator import evaluate
-    from ldptrace.evaluation.scorecard import Scorecard
-    from ldptrace.io import read, write
-    from ldptrace.io.geojson import read_area
-    from ldptrace.models import fit_model, load_model
-    from ldptrace.models.markov import MarkovModel
-    from ldptrace.models.path.model import PathModel
-    from ldptrace.models.routes.model import RouteModel
-    from ldptrace.protocol.grid import Grid
-    from ldptrace.protocol.plan import Plan
-    from ldptrace.roads import RoadNetwork, read_roads
-    from ldptrace.roads.routes import Routes
-    from ldptrace.synthesis import synthesize
+    from ldptrace.core.paths import CellPaths as CellPaths
+    from ldptrace.core.trajectories import Trajectories as Trajectories
+    from ldptrace.curator import Estimates as Estimates
+    from ldptrace.curator import Tally as Tally
+    from ldptrace.curator.receive import Receiver as Receiver
+    from ldptrace.device import Ledger as Ledger
+    from ldptrace.device import Reporter as Reporter
+    from ldptrace.errors import InputError as InputError
+    from ldptrace.errors import LdptraceError as LdptraceError
+    from ldptrace.evaluation.evaluator import evaluate as evaluate
+    from ldptrace.evaluation.scorecard import Scorecard as Scorecard
+    from ldptrace.io import read as read
+    from ldptrace.io import write as write
+    from ldptrace.io.geojson import read_area as read_area
+    from ldptrace.models import fit_model as fit_model
+    from ldptrace.models import load_model as load_model
+    from ldptrace.models.markov import MarkovModel as MarkovModel
+    from ldptrace.models.path.model import PathModel as PathModel
+    from ldptrace.models.routes.model import RouteModel as RouteModel
+    from ldptrace.protocol.grid import Grid as Grid
+    from ldptrace.protocol.plan import Plan as Plan
+    from ldptrace.roads import RoadNetwork as RoadNetwork
+    from ldptrace.roads import read_roads as read_roads
+    from ldptrace.roads.routes import Routes as Routes
+    from ldptrace.synthesis import synthesize as synthesize
 
 __version__ = "0.1.0"
-
-__all__ = [
-    "CellPaths",
-    "Estimates",
-    "Grid",
-    "InputError",
-    "LdptraceError",
-    "Ledger",
-    "MarkovModel",
-    "PathModel",
-    "Plan",
-    "Receiver",
-    "Reporter",
-    "RoadNetwork",
-    "RouteModel",
-    "Routes",
-    "Scorecard",
-    "Tally",
-    "Trajectories",
-    "evaluate",
-    "fit_model",
-    "load_model",
-    "read",
-    "read_area",
-    "read_roads",
-    "synthesize",
-    "write",
-]
 
 _HOME = {
     "CellPaths": "ldptrace.core.paths",
@@ -92,6 +70,8 @@ _HOME = {
     "synthesize": "ldptrace.synthesis",
     "write": "ldptrace.io",
 }
+
+__all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> object:

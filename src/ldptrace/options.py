@@ -76,7 +76,7 @@ def settle(record: Any) -> None:
         found = option_of(entry)
         if found.parse is not None:
             value = found.parse(value)
-        elif all(map(_is_simple, kinds)) and not any(_fits(value, kind) for kind in kinds):
+        elif not any(_fits(value, kind) for kind in kinds):
             raise InputError(f"{entry.name} must be {_allowed(kinds)}, got {str(value)[:80]!r}")
         low = found.above or 0 if found.least is None else found.least
         if found.below is not None and not (value < found.below and (value > low or value == found.least)):
@@ -138,11 +138,10 @@ def from_options(record: Callable[..., Made], given: Mapping[str, Any]) -> Made:
             others = set[str]().union(*(names for name, (_, names) in inner.items() if name != entry.name))
             if found is hints[entry.name] or given.keys() & (own - others):
                 values[entry.name] = from_options(found, given)
-        elif "option" in entry.metadata:
-            if entry.name in given:
-                values[entry.name] = given[entry.name]
-            elif entry.default is MISSING:
-                raise InputError(f"{entry.name} is missing")
+        elif entry.name in given:
+            values[entry.name] = given[entry.name]
+        elif "option" in entry.metadata and entry.default is MISSING:
+            raise InputError(f"{entry.name} is missing")
     return record(**values)
 
 
@@ -180,22 +179,15 @@ def _typed(record: Any) -> tuple[tuple[Field[Any], tuple[Any, ...]], ...]:
     )
 
 
-def _is_simple(kind: Any) -> bool:
-    """Whether values of this type are checked by their type."""
-    return kind in _WORDS or kind is type(None) or get_origin(kind) is Literal
-
-
 def _fits(value: Any, kind: Any) -> bool:
-    """Whether a value has this type. Numbers of NumPy are numbers, true and false are none."""
+    """Whether a value has this type, if it is a simple one. Numbers of NumPy are numbers, true and false are none."""
     if get_origin(kind) is Literal:
         return isinstance(value, str) and value in get_args(kind)
-    if kind is bool or isinstance(value, bool):
-        return kind is bool and isinstance(value, bool)
     if kind is int:
-        return hasattr(value, "__index__")
+        return hasattr(value, "__index__") and not isinstance(value, bool)
     if kind is float:
-        return hasattr(value, "__float__") and not isinstance(value, str) and _is_finite(value)
-    return isinstance(kind, type) and isinstance(value, kind)
+        return hasattr(value, "__float__") and not isinstance(value, str | bool) and _is_finite(value)
+    return kind not in (bool, str, type(None)) or isinstance(value, kind)
 
 
 def _is_finite(value: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from datetime import date as Date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,7 +13,7 @@ from ldptrace.core.reading import Reading
 from ldptrace.core.running import Mode, UnitName
 from ldptrace.curator.facts import SINGLE, Asked, Common, Facts
 from ldptrace.errors import InputError
-from ldptrace.options import option, options_in, settle
+from ldptrace.options import from_options, option, options_in, settle
 from ldptrace.protocol.exact import epsilon_fraction
 from ldptrace.protocol.grid import Bounds
 
@@ -111,17 +111,12 @@ class Settings(Common):
         given = {name: value for name, value in given.items() if value is not None}
         options = dict(given.pop("options", {}))
         own = {name: given.pop(name) for name in _OWN & given.keys()}
-        reading = {name: given.pop(name) for name in _READING & given.keys()}
-        names = {name: reading.pop(name) for name in _COLUMNS & reading.keys()}
-        if reading or names:
-            before = own.get("reading", Reading())
-            own["reading"] = replace(before, **reading, names=replace(before.names, **names))
         options |= {
             name: value
             for name, value in given.items()
             if name not in OF_METHODS or value != OF_METHODS[name]
         }
-        return Settings(epsilon=epsilon, **own, options=options)
+        return from_options(Settings, own | {"epsilon": epsilon, "options": options})
 
     def __post_init__(self) -> None:
         settle(self)
@@ -129,24 +124,20 @@ class Settings(Common):
             object.__setattr__(self, "options", self.recipe.chosen(self.options))
         if self.pilot is not None and not isinstance(self.options, Asked):
             raise InputError(f"method {self.recipe.name} has nothing to choose by a pilot")
-        if self.shuffled:
-            self._check_shuffled()
-        elif self.delta is not None:
+        if self.delta is not None and not self.shuffled:
             raise InputError("delta belongs to shuffled reports: give shuffled")
+        if self.shuffled and not isinstance(self.options, Asked):
+            raise InputError(
+                f"method {self.recipe.name} sends no reports that can be shuffled: each device must send one report "
+                f"in one round, as with the method {SINGLE}"
+            )
+        if self.shuffled and self.pilot is not None:
+            raise InputError("a pilot asks in a round of its own, and shuffled reports have one round")
         if self.reading.bounds is None and not self.bounds_from_data:
             raise InputError(
                 "give the public bounds of the area (--bounds X0,Y0,X1,Y1), or --bounds-from-data to take them from "
                 "the raw data, which is not private; ldptrace inspect shows them"
             )
-
-    def _check_shuffled(self) -> None:
-        if not isinstance(self.options, Asked):
-            raise InputError(
-                f"method {self.recipe.name} sends no reports that can be shuffled: each device must send one report "
-                f"in one round, as with the method {SINGLE}"
-            )
-        if self.pilot is not None:
-            raise InputError("a pilot asks in a round of its own, and shuffled reports have one round")
 
     @cached_property
     def recipe(self) -> Method:
@@ -168,17 +159,15 @@ class Settings(Common):
         self, users: int, bounds: Bounds, crs: str | None, *, time: bool, mean_trip: float | None = None
     ) -> Facts:
         """Return what the plan is made from. A mean trip that a pilot found counts where none is given."""
-        asked: dict[str, Any] = {}
+        told: dict[str, Any] = {entry.name: getattr(self, entry.name) for entry in fields(Common)}
         if isinstance(self.options, Asked):
-            asked = {entry.name: getattr(self.options, entry.name) for entry in fields(Asked)} | {
+            told |= {entry.name: getattr(self.options, entry.name) for entry in fields(Asked)} | {
                 "time": time
             }
-            asked["mean_trip"] = mean_trip if asked["mean_trip"] is None else asked["mean_trip"]
-        common = {entry.name: getattr(self, entry.name) for entry in fields(Common)}
+            told["mean_trip"] = mean_trip if told["mean_trip"] is None else told["mean_trip"]
         has_map = self.ways.roads is not None or self.ways.routes is not None
-        return Facts(
-            users, self.epsilon, bounds, crs, method=self.recipe.name, for_map=has_map, **asked, **common
-        ).simulated()
+        method = self.recipe.name
+        return Facts(users, self.epsilon, bounds, crs, method=method, for_map=has_map, **told).simulated()
 
     @property
     def leaks(self) -> str | None:
@@ -193,8 +182,6 @@ class Settings(Common):
         return "; ".join(leak for leak in named if leak) or None
 
 
-_OWN = {entry.name for entry in fields(Settings)} - {"epsilon", "options"}
-_READING = {entry.name for entry in fields(Reading)} | {entry.name for entry, _ in options_in(Reading)}
-_COLUMNS = {entry.name for entry in fields(Reading().names)}
+_OWN = {entry.name for entry, _ in options_in(Settings)}
 # Options that only some methods have and that are options of the command all the same, with their defaults.
 OF_METHODS = {entry.name: entry.default for kind in (Points, Ways, Asked) for entry, _ in options_in(kind)}

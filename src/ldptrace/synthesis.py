@@ -254,8 +254,13 @@ def run(
     With a seed, the trips are the same as in memory. `running` says where the work runs.
     """
     stages, running = stages or Stages(), running or Running()
-    if target is not None:
-        running = _checked_target(Path(target), to, running)
+    if target is not None and not running.spark:
+        # What cannot be written is an error before any data is read. A folder is written in batches.
+        if is_folder(Path(target)):
+            check_folder(Path(target))
+            running = replace(running, batches=True)
+        else:
+            for_writing(Path(target), to)
     ways = settings.ways
     refuse_same_file(real, area=ways.area, roads=ways.roads, routes=ways.routes)
     if settings.leaks:
@@ -283,17 +288,6 @@ def run(
             with stages("synthesise and write"):
                 write(draw, Path(target), labels, to)
         return replace(done, count=draw.count, account=crowd.account)
-
-
-def _checked_target(target: Path, to: str | None, running: Running) -> Running:
-    """Raise an error for an output that cannot be written, before any data is read. A folder is written in batches."""
-    if running.spark:
-        return running
-    if not is_folder(target):
-        for_writing(target, to)
-        return running
-    check_folder(target)
-    return replace(running, batches=True)
 
 
 def _learned(

@@ -10,7 +10,8 @@ import pytest
 import ldptrace as lt
 from cli_kit import run
 from evaluation_data import drifting_walks
-from ldptrace.cli.reading import open_sets, read_input, unnamed
+from ldptrace.cli.common import read_input
+from ldptrace.cli.evaluate import open_sets
 from ldptrace.core.outside import POLICIES
 from ldptrace.core.reading import Names, Outside, Reading
 from ldptrace.core.running import Running
@@ -18,8 +19,15 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.files import Files
 
 
-def test_a_second_file_has_its_own_columns_and_is_not_cut() -> None:
-    assert unnamed(Reading(names=Names("a"), crs="EPSG:4326", split_gap=60)) == Reading(crs="EPSG:4326")
+def test_a_second_file_has_its_own_columns_and_is_not_cut(tmp_path: Path) -> None:
+    real, synthetic = tmp_path / "real.csv", tmp_path / "synthetic.csv"
+    real.write_text("a,x,y,t\n1,0,0,0\n1,1,1,100\n1,2,2,110\n")
+    synthetic.write_text("id,x,y,t\n1,0,0,0\n1,1,1,100\n1,2,2,110\n")
+    with ExitStack() as resources:
+        sets = open_sets(
+            Running(), real, [synthetic], Reading(names=Names(id="a"), split_gap=60), resources
+        )
+    assert [len(found) for found in sets if isinstance(found, Trajectories)] == [2, 1]
     assert get_args(Outside) == POLICIES
 
 

@@ -203,7 +203,7 @@ STANDING_PLANS = [
     Fault("ledger: hard links are answered", _STORAGE, "st_nlink > 1", "st_nlink > 2", STORAGE),
     Fault("ledger: the lock can be deleted", _STORAGE, "            handle = os.open(folder, os.O_RDONLY)\n            try:\n                _lock", "            handle = os.open(self.real + '.lock', os.O_RDWR | os.O_CREAT)\n            try:\n                _lock", STORAGE),
     Fault("refusal: empty files have no coordinates", "src/ldptrace/cli/own.py", "crs or stated_crs(path, format), found.timezone", "crs or (found.crs if len(found) else None), found.timezone", OWN),
-    Fault("clocks: --now changes the ledger in use", "src/ldptrace/cli/collect.py", "if now is not None and not was_typed(", "if False and not was_typed(", OWN),
+    Fault("clocks: --now changes the ledger in use", "src/ldptrace/cli/own.py", "if now is not None and not was_typed(", "if False and not was_typed(", OWN),
     Fault("receive: any window is counted", _RECEIVE, "    if window != _ANY and _item(data, start + _WINDOW, _WINDOW_BYTES) != window:\n        return _WRONG_WINDOW\n", "", VECTORS),
 ]  # fmt: skip
 

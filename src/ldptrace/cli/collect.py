@@ -1,52 +1,42 @@
-"""`ldptrace report`, `tally` and `estimate`: a real collection, step by step."""
+"""`ldptrace tally`, `estimate`, `fit` and `sample`: from reports to synthetic trips, step by step."""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Mapping
-from functools import partial
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from time import time as system_clock
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ldptrace.cli.common import (
+    PlanOption,
+    Progress,
+    RoundOption,
+    ToOption,
     check_outputs,
     note,
     read_as,
     table_console,
     typed_path,
-    was_typed,
     write_text,
 )
 from ldptrace.cli.options import with_options
-from ldptrace.cli.own import default_ledger, own_trips
 from ldptrace.core.atomic import atomic_path
-from ldptrace.core.reading import Reading
+from ldptrace.core.drawing import Drawing, Ways
 from ldptrace.core.running import Running
 from ldptrace.core.words import count
-from ldptrace.device.files import OwnTrips
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.problems import PlanRefused, Problem
+from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.units import moment
 
 if TYPE_CHECKING:
     from ldptrace.curator.estimates import Estimates
     from ldptrace.curator.tally import Tally
 
-PlanOption = Annotated[Path, typer.Option(help="File of the plan of the collection.")]
-RoundOption = Annotated[
-    int | None,
-    typer.Option(
-        "--round",
-        min=1,
-        help="Number of the round, from 1, if the plan asks devices in several rounds; by default the newest.",
-    ),
-]
 AtOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -67,137 +57,6 @@ RememberOption = Annotated[
 CHUNK = 1 << 24
 # Items that `estimate` prints of each question.
 SHOWN = 8
-
-
-@with_options(reading=Reading, only=("format", "crs", "x", "y", "t", "id", "timezone", "month_first"))
-def report(
-    context: typer.Context,
-    plan: PlanOption,
-    reading: Reading,
-    trajectory: Path | None = typer.Option(
-        None, help="File of the person's own trips; if the file has several trips, one is drawn at random."
-    ),
-    output: Path | None = typer.Option(None, "-o", "--out", help="File for the report."),
-    explain: bool = typer.Option(
-        False,
-        "--explain",
-        help="Print in plain words what leaves the device and how much that reveals about the trip.",
-    ),
-    ledger: Path | None = typer.Option(
-        None,
-        envvar="LDPTRACE_LEDGER",
-        help="Ledger: the file that records which plans this person answered and how much epsilon each answer cost.",
-    ),
-    limit: str | None = typer.Option(
-        None,
-        help="Largest epsilon that this person allows for all plans together, stored in the ledger (see --ledger); "
-        "epsilon 5 if it was never set.",
-    ),
-    local_limit: str | None = typer.Option(
-        None,
-        help="Largest epsilon of all plans together if a shuffler and a curator work together, stored in the ledger; "
-        "30 if it was never set, or the limit if that is larger.",
-    ),
-    most_local: str | None = typer.Option(
-        None,
-        help="Largest epsilon of one answer to a shuffled plan in that case, stored in the ledger; 6 if it was never "
-        "set.",
-    ),
-    shuffled: bool | None = typer.Option(
-        None,
-        "--shuffled/--no-shuffled",
-        help="Whether this person answers shuffled plans at all, stored in the ledger; yes if it was never said.",
-    ),
-    plan_id: str | None = typer.Option(None, help="Refuse the plan unless it has this id."),
-    sent: bool = typer.Option(
-        False,
-        "--sent",
-        help="Record in the ledger (see --ledger) that the server has received the report; the command then never "
-        "writes this report again.",
-    ),
-    now: str | None = typer.Option(
-        None,
-        metavar="TIME",
-        help="For trials of a standing plan: use this time instead of the current time; give a time zone, or Unix "
-        "seconds. Needs --ledger.",
-    ),
-    round_number: RoundOption = None,
-) -> None:
-    """Answer a plan for one person, as a device does.
-
-    The command stores the report in the ledger (the person's record of spent epsilon) before it writes the report to a
-    file. Until you give --sent, a second call writes the same report again, even for another trip. With --explain and
-    without --out, the command only prints what the plan asks, and what the device would make of the trips.
-
-    A standing plan is answered once in every time window. The first call for a standing plan writes no report: it
-    records in the ledger that the person takes part. Each later call writes a report about one trip in the time window
-    that ended last. If no answer is due, the command prints when the next answer is due.
-
-    The report to a shuffled plan is written sealed: only the curator can read it, and it goes to the shuffler that the
-    plan names.
-    """
-    from ldptrace.device import Ledger, Reporter
-    from ldptrace.device.explanation import explain_ledger, explain_report, explain_spent, plan_words
-
-    if not (explain or sent or output is not None):
-        raise InputError("say what to do: -o FILE writes the report, --explain shows what it would be")
-    if output is not None and trajectory is None:
-        raise InputError("a report needs the trajectory it is about: give --trajectory FILE")
-    if now is not None and not was_typed(context, "ledger"):
-        raise InputError("--now is for trials, which must not change the usual ledger: give --ledger FILE")
-    check_outputs([output], [plan, *([trajectory] if trajectory else [])])
-    clock = system_clock() if now is None else moment("--now", now)
-    own = OwnTrips((), reading.crs) if trajectory is None else own_trips(trajectory, reading)
-    trips = own.recordings
-    allowed = {"local_limit": local_limit, "most_local": most_local}
-    book = Ledger(ledger or default_ledger(), limit, shuffled=shuffled, **allowed)
-    reporter = read_as(plan, partial(Reporter.from_document, plan_id=plan_id, crs=own.crs, ledger=book))
-    number = reporter.number(None if round_number is None else round_number - 1)
-    if trajectory is not None and not trips:
-        note(f"{trajectory}: no trip was found in it, and the device answers that there is none")
-        if own.reason is not None:
-            note(own.reason)
-    words = []
-    if explain:
-        words = reporter.explain(None if trajectory is None else trips, number, clock)
-        if trips and any(ask.question.about_time for ask in reporter.plan.rounds[number].asks):
-            words.append(f"Hours are those of {own.timezone or 'the clock of this device'}.")
-    done = ""
-    if output is not None:
-        note(plan_words(book, reporter.plan))
-        try:
-            data = reporter.report(trips, number, clock)
-        except PlanRefused as refusal:
-            if refusal.problem is not Problem.PLAN_NOT_DUE:
-                raise
-            done = f"nothing written: {explain_ledger(book, reporter.plan, clock)[-1]}"
-        else:
-            with atomic_path(output) as temporary:
-                temporary.write_bytes(data)
-            words += explain_report(reporter.plan, data) if explain else []
-            spent = explain_spent(book, reporter.plan)
-            done = f"{len(data)} bytes written to {output}; ledger {book.path}: {spent}"
-    if words:
-        typer.echo("\n".join(words), err=str(output) == "-")
-    if done:
-        note(done)
-    if sent:
-        reporter.sent(number)
-        note(f"round {number + 1} of plan {reporter.plan.id[:12]} will not be answered again")
-
-
-def _refuse_nothing(codes: Mapping[int, int]) -> None:
-    """Raise an error if not one of the reports answers the plan. Reports that were counted before, or that belong to
-    another window, are no sign of a mistake."""
-
-    fine = {0, Problem.DUPLICATE.number, Problem.WRONG_WINDOW.number}
-    if not codes or any(codes[code] for code in fine & set(codes)):
-        return
-    why = "; ".join(
-        f"{number:,} {problem.code} ({problem.sentence.rstrip('.')})"
-        for number, problem in ((codes[code], Problem.of_number(code)) for code in sorted(codes))
-    )
-    raise InputError(f"none of {count(sum(codes.values()), 'report')} can be counted: {why}")
 
 
 @with_options(running=Running, only=("engine",))
@@ -230,21 +89,26 @@ def tally(
     """
     from ldptrace.curator.tally import findings
 
-    chosen = read_plan(plan)
+    chosen = read_as(plan, Plan.from_json)
     number = len(chosen.rounds) - 1 if round_number is None else round_number - 1
     check_outputs([output, ids], [plan, *reports])
     known = None if ids is None else ids.read_bytes() if ids.exists() else b""
     count_all = _tally_on_cluster if running.spark else _tally_here
     counted, codes, seen = count_all(reports, chosen, number, known, window)
-    _refuse_nothing(codes)
+    omitted = {Problem.of_number(code): codes[code] for code in sorted(codes) if code}
+    # Reports that were counted before, or that belong to another window, are no sign of a mistake.
+    if omitted and not codes[0] and not {Problem.DUPLICATE, Problem.WRONG_WINDOW} & omitted.keys():
+        why = "; ".join(
+            f"{n:,} {problem.code} ({problem.sentence.rstrip('.')})" for problem, n in omitted.items()
+        )
+        raise InputError(f"none of {count(codes.total(), 'report')} can be counted: {why}")
     if ids is not None:
         with atomic_path(ids) as temporary:
             temporary.write_bytes(seen)
     write_text(counted.to_json(), output)
-    note(f"{codes[0]:,} of {count(sum(codes.values()), 'report')} counted")
-    for code in sorted(code for code in codes if code):
-        problem = Problem.of_number(code)
-        note(f"  {codes[code]:,} omitted, {problem.code}: {problem.sentence}")
+    note(f"{codes[0]:,} of {count(codes.total(), 'report')} counted")
+    for problem, n in omitted.items():
+        note(f"  {n:,} omitted, {problem.code}: {problem.sentence}")
     for finding in findings(chosen, counted):
         note(f"  suspicious: {finding}")
 
@@ -319,7 +183,7 @@ def estimate(
     from ldptrace.protocol.words import item_words
 
     check_outputs([output], [plan, *tallies])
-    chosen = read_plan(plan)
+    chosen = read_as(plan, Plan.from_json)
     estimates = estimates_of(chosen, tallies, at, remember)
     trips = trips_per_person(estimates)
     if population is not None and trips is None:
@@ -373,6 +237,102 @@ def estimates_of(plan: Plan, paths: list[Path], at: list[str] | None, remember: 
     return memory.estimates
 
 
-def read_plan(path: Path) -> Plan:
-    """Read the plan in a file."""
-    return read_as(path, Plan.from_json)
+@with_options(ways=Ways)
+def fit(
+    *,
+    sources: list[Path] = typer.Argument(
+        metavar="ESTIMATES", help="File that `ldptrace estimate` wrote; or files of tallies, with --plan."
+    ),
+    output: Path = typer.Option(..., "-o", "--out", help="File for the model."),
+    ways: Ways,
+    plan: Path | None = typer.Option(
+        None, help="File of the plan of the collection; needed if the input files are tallies."
+    ),
+    at: AtOption = None,
+    remember: RememberOption = "forever",
+) -> None:
+    """Fit a mobility model to estimates, and write the model to a file.
+
+    The command `ldptrace sample` draws synthetic trips from this model file.
+    """
+    from ldptrace.core.times import OWN_CLOCKS
+    from ldptrace.curator import Estimates
+    from ldptrace.methods.public import Public
+    from ldptrace.models import fit_model
+    from ldptrace.models.routes.options import StreetOptions
+    from ldptrace.models.space_time import TimedModel
+
+    check_outputs([output], sources)
+    if plan is None and (len(sources) > 1 or at is not None or remember != "forever"):
+        raise InputError("several files, --at and --remember are for tallies: give their plan with --plan")
+    if ways.off_streets == "never" and ways.roads is None and ways.routes is None:
+        raise InputError("--off-streets has a meaning only with a map: give --roads or --routes")
+    with Progress() as stages:
+        with stages("read"):
+            if plan is None:
+                found = read_as(sources[0], Estimates.from_json)
+            else:
+                found = estimates_of(read_as(plan, Plan.from_json), sources, at, remember)
+            public = Public.of(ways.area, ways.roads, ways.routes)
+        with stages("fit model"):
+            model = fit_model(
+                found,
+                public.area,
+                public.ways,
+                streets=None if public.ways is None else StreetOptions(off_streets=ways.off_streets),
+                progress=stages.tell,
+            )
+        with stages("write"):
+            model.save(output)
+    typer.echo(model.explain(), err=str(output) == "-")
+    if isinstance(model, TimedModel):
+        note(OWN_CLOCKS)
+    note(f"a {model.kind} model on {model.grid.n} x {model.grid.n} cells: {output}")
+
+
+@with_options(drawing=Drawing)
+def sample(
+    *,
+    model: Path = typer.Argument(help="File of the model, as `ldptrace fit` writes it."),
+    output: Path = typer.Option(..., "-o", "--out", help="File for the synthetic trips."),
+    count: int = typer.Option(min=0, help="Number of synthetic trips."),
+    drawing: Drawing,
+    sample_seed: int | None = typer.Option(
+        None,
+        min=0,
+        help="Seed for drawing trips from the model; it does not weaken privacy. With the sample seed that a release "
+        "states, the command draws the trips of the release again.",
+    ),
+    to: ToOption = None,
+) -> None:
+    """Draw any number of synthetic trips from a model. Drawing more trips costs no epsilon."""
+    import secrets
+
+    import numpy as np
+
+    from ldptrace.core.atomic import check_folder, is_folder
+    from ldptrace.core.times import zone_words
+    from ldptrace.core.words import count as counted
+    from ldptrace.engines.local import write_drawn
+    from ldptrace.io.formats import for_writing
+    from ldptrace.methods.release import Release
+    from ldptrace.models.space_time import TimedModel
+
+    folder = is_folder(output)
+    if folder:
+        check_folder(output)
+    else:
+        for_writing(output, to)
+    check_outputs([None if folder else output], [model])
+    with Progress() as stages:
+        with stages("read"):
+            found = Release.load(model)
+            release = replace(found, drawing=drawing.or_else(found.drawing))
+        with stages("synthesise and write"):
+            seed = secrets.randbits(63) if sample_seed is None else sample_seed
+            draw, labels = release.draw(count, np.random.default_rng(seed)), release.labels(seed)
+            write_drawn(draw, output, labels, to)
+    note(f"{counted(count, 'synthetic trajectory')} from a {release.model.kind} model: {output}")
+    if isinstance(release.model, TimedModel):
+        dates, promise = release.calendar is not None, labels["provenance"]
+        note(zone_words(labels["timezone"], dates=dates, promise=promise))

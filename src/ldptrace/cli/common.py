@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Self, TypeVar
 
 import typer
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as Bars
 
+    from ldptrace.core.reading import Reading
+    from ldptrace.core.trajectories import Trajectories
 
 Document = TypeVar("Document")
 
@@ -72,6 +74,15 @@ SeedOption = Annotated[
     int | None,
     typer.Option(min=0, help="Seed of the random numbers; equal seeds give equal results."),
 ]
+PlanOption = Annotated[Path, typer.Option(help="File of the plan of the collection.")]
+RoundOption = Annotated[
+    int | None,
+    typer.Option(
+        "--round",
+        min=1,
+        help="Number of the round, from 1, if the plan asks devices in several rounds; by default the newest.",
+    ),
+]
 
 
 def was_typed(context: typer.Context, name: str) -> bool:
@@ -91,6 +102,18 @@ def check_outputs(
         if os.path.realpath(path) in map(os.path.realpath, given[:number]) and not path.is_char_device():
             raise InputError(f"{path} is given for two outputs: give each a name of its own")
         check_output(path, sources, force=force)
+
+
+def read_input(path: Path, reading: Reading, *, private: bool = False) -> Trajectories:
+    """Read a file of trips, and print in one line what was kept and what was omitted. The trips of a simulation are
+    `private`."""
+    from ldptrace.io.files import read_with_account, refuse_unnamed_users
+
+    trajectories, account = read_with_account(path, reading)
+    note(account.line())
+    if private:
+        refuse_unnamed_users(trajectories, account.source)
+    return trajectories
 
 
 def read_document(path: Path) -> bytes:
@@ -175,7 +198,6 @@ class Progress(Stages):
 
     def __init__(self) -> None:
         super().__init__()
-        self._names: dict[Any, str] = {}
         self._bars = _bars() if sys.stderr.isatty() else None
 
     def __enter__(self) -> Self:
@@ -190,7 +212,7 @@ class Progress(Stages):
     def tell(self, share: float) -> None:
         if self._bars is not None and self._bars.tasks:
             current = self._bars.tasks[-1]
-            self._bars.update(current.id, description=f"{self._names[current.id]} {share:.0%}")
+            self._bars.update(current.id, description=f"{current.fields['name']} {share:.0%}")
 
     @contextmanager
     def __call__(self, name: str) -> Iterator[None]:
@@ -198,8 +220,7 @@ class Progress(Stages):
             with super().__call__(name):
                 yield
             return
-        bar = self._bars.add_task(name, total=None)
-        self._names[bar] = name
+        bar = self._bars.add_task(name, total=None, name=name)
         with super().__call__(name):
             yield
         self._bars.update(bar, total=1, completed=1, description=name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,13 +16,13 @@ from ldptrace.cli.common import (
     Progress,
     check_outputs,
     note,
+    read_input,
     table_console,
     typed_path,
     write_text,
 )
-from ldptrace.cli.options import with_options
-from ldptrace.cli.reading import open_sets, with_reading
-from ldptrace.core.reading import Reading
+from ldptrace.cli.options import with_options, with_reading
+from ldptrace.core.reading import Names, Reading
 from ldptrace.core.running import Running
 from ldptrace.evaluation.settings import Judging, Settings
 
@@ -156,6 +157,23 @@ def attack(
     show([attack_table(found)], text if str(json_file) == "-" else None)
     if html_file is not None:
         note(f"attacks page: {html_file}")
+
+
+def open_sets(
+    running: Running, real: Path, synthetic: list[Path], reading: Reading, resources: ExitStack
+) -> list[Crowd | Trajectories]:
+    """Open the real set and the synthetic sets, in memory if they fit.
+
+    The memory is divided between the sets. The sets are not cut at the bounds of the comparison. Named columns and
+    `--split-gap` apply to the real set only.
+    """
+    from ldptrace.engines.opening import open_sources
+
+    reading = replace(reading, bounds=None)
+    others = replace(reading, names=Names(), split_gap=None)
+    wanted = [(real, reading), *((path, others) for path in synthetic)]
+    found, _ = open_sources(wanted, running, resources)
+    return [crowd or read_input(*each) for crowd, each in zip(found, wanted, strict=True)]
 
 
 def tell_what_was_read(sets: Sequence[Crowd | Trajectories]) -> None:

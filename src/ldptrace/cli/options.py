@@ -7,11 +7,12 @@ import inspect
 from collections import ChainMap, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field
-from functools import wraps
+from functools import partial, wraps
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from ldptrace.core.reading import Reading
 from ldptrace.options import from_options, kinds_of, option_of, options_in
 
 Command = Callable[..., None]
@@ -77,6 +78,12 @@ def with_options(
         return called
 
     return grouped
+
+
+# `convert` alone omits short trips: elsewhere every trip plays a device, and every device answers.
+with_reading: Callable[..., Callable[[Command], Command]] = partial(
+    with_options, without=("min_points",), reading=Reading
+)
 
 
 def _default(entry: Field[Any]) -> Any:

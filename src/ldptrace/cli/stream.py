@@ -18,8 +18,9 @@ from ldptrace.cli.common import (
     ToOption,
     check_outputs,
     note,
+    read_input,
 )
-from ldptrace.cli.reading import read_input, with_reading
+from ldptrace.cli.options import with_reading
 from ldptrace.cli.synthesize import MethodOptions, parse_options
 from ldptrace.core.atomic import is_stream, named, remove
 from ldptrace.core.drawing import Ways

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ldptrace.cli.common import counted, note, wide_console
-from ldptrace.cli.reading import read_input, with_reading
+from ldptrace.cli.common import counted, note, read_input, wide_console
+from ldptrace.cli.options import with_reading
 from ldptrace.core.atomic import make_folder
 from ldptrace.curator.facts import Common
 from ldptrace.errors import InputError

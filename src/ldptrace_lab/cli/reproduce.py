@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from ldptrace.cli.common import counted, note, wide_console
+from ldptrace.cli.common import counted, note, read_input, wide_console
 from ldptrace.cli.options import with_options
-from ldptrace.cli.reading import read_input
 from ldptrace.core.reading import Reading
 
 if TYPE_CHECKING:
