@@ -11,8 +11,11 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import date as Date
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
+
+import numpy as np
 
 from ldptrace.core.atomic import check_folder, is_folder
 from ldptrace.core.drawing import Drawing, OffStreets, Points
@@ -20,6 +23,7 @@ from ldptrace.core.reading import CUT, Outside
 from ldptrace.core.running import Mode, Running, Stages, UnitName
 from ldptrace.core.times import zone_words
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.curator.estimates import Estimates
 from ldptrace.curator.facts import SINGLE
 from ldptrace.engines.base import Crowd, Draw, Made
 from ldptrace.engines.local import Memory
@@ -29,13 +33,18 @@ from ldptrace.io.account import Account
 from ldptrace.io.files import refuse_unnamed_users
 from ldptrace.io.formats import for_writing
 from ldptrace.methods import Job, Method, Synthesis
-from ldptrace.methods.pilot import Pilot, run_pilot
 from ldptrace.methods.public import Public, refuse_same_file
 from ldptrace.methods.release import Release
-from ldptrace.protocol.exact import decimal_text, epsilon_fraction
+from ldptrace.models.lengths import smooth_lengths
+from ldptrace.protocol.exact import decimal_text, epsilon_fraction, ratio_at_most
 from ldptrace.protocol.grid import Bounds, Grid
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.questions import Length
+from ldptrace.protocol.randomizers import PrivSet
+from ldptrace.protocol.round import Ask, Round
 from ldptrace.protocol.words import CENTRAL, CURATOR, alone, explain, trusted
 from ldptrace.settings import Settings
+from ldptrace.simulation import Collection, Members
 from ldptrace.simulation.streams import EXPERIMENT, Streams
 from ldptrace.simulation.unit import Unit
 
@@ -299,12 +308,17 @@ def _learned(
     drawing = _drawing(settings, crowd, time=time)
     crs = crowd.crs or public.crs
     public.check(bounds, crs)
-    pilot: Pilot | None = None
+    users, mean_trip, members, asked = crowd.users, None, None, list[str]()
     if settings.pilot is not None:
         with stages("pilot"):
             pilot = run_pilot(crowd, settings.epsilon, bounds, settings.pilot, streams.devices)
-    users = crowd.users - (0 if pilot is None else pilot.users)
-    mean_trip = None if pilot is None else pilot.trip * max(bounds[2] - bounds[0], bounds[3] - bounds[1])
+        users, members = users - pilot.users, pilot.rest
+        mean_trip = pilot.trip * max(bounds[2] - bounds[0], bounds[3] - bounds[1])
+        asked.append(
+            f"A pilot asked other users first how far they travel (plan {pilot.plan.id[:12]}, the same epsilon, one "
+            f"report each): {pilot.trip:.2f} sides of the map; the grid was chosen by that for the remaining "
+            f"{users:,} users."
+        )
     facts = settings.facts(users, bounds, crs, time=time, mean_trip=mean_trip)
     grid, noise = facts.map_grid(), facts.noise()
     if noise:
@@ -319,20 +333,14 @@ def _learned(
         settings.simulation,
         stages,
         settings.options,
-        None if pilot is None else pilot.rest,
+        members,
         public,
         crs,
         streams.seeded,
         facts=facts,
     )
     synthesis = settings.recipe.run(job)
-    if pilot is not None:
-        asked = (
-            f"A pilot asked other users first how far they travel (plan {pilot.plan.id[:12]}, the same epsilon, one "
-            f"report each): {pilot.trip:.2f} sides of the map; the grid was chosen by that for the remaining "
-            f"{users:,} users."
-        )
-        synthesis = replace(synthesis, notes=(*synthesis.notes, asked))
+    synthesis = replace(synthesis, notes=(*synthesis.notes, *asked))
     done = Run(
         settings,
         synthesis,
@@ -351,6 +359,42 @@ def _learned(
     if synthesis.model is None:
         return done
     return replace(done, release=Release(synthesis.model, drawing, crs, done.privacy()))
+
+
+# Cells per side of the grid of a pilot: a small first collection that estimates how far people travel, to choose the
+# grid of the main collection. Its users are drawn without looking at their data, and send no other report.
+PILOT_CELLS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Pilot:
+    """The result of the pilot, and the users who are left for the main collection."""
+
+    plan: Plan
+    trip: float
+    users: int
+    rest: Members
+
+
+def pilot_plan(epsilon: float | Fraction, bounds: Bounds) -> Plan:
+    """Make the plan of the pilot: each user reports how many cells of a coarse grid the trip crosses."""
+    budget = epsilon_fraction(epsilon)
+    question = Length(PILOT_CELLS, 6 * PILOT_CELLS)
+    ask = Ask(question, PrivSet.best(question.domain, 1, ratio_at_most(budget)))
+    return Plan("pilot", Grid(bounds, PILOT_CELLS), budget, (Round((ask,), "everyone"),))
+
+
+def run_pilot(crowd: Crowd, epsilon: float, bounds: Bounds, share: float, rng: np.random.Generator) -> Pilot:
+    """Ask a share of the users how long their trip is, and estimate the mean length as a fraction of the side of the
+    map."""
+    plan = pilot_plan(epsilon, bounds)
+    drawing, devices = rng.spawn(2)
+    members = Members(share, drawing)
+    estimate = Estimates.from_tally(plan, crowd.collect(Collection(plan, devices, members=members)))["length"]
+    if not 0 < estimate.users < crowd.users:
+        raise InputError(f"{crowd.users} users are too few for a pilot of {share:g}")
+    moves = float(smooth_lengths(estimate) @ np.arange(len(estimate.frequencies)))
+    return Pilot(plan, max(moves, 0.5) / PILOT_CELLS, estimate.users, replace(members, others=True))
 
 
 def _drawing(settings: Settings, crowd: Crowd, *, time: bool) -> Drawing:

@@ -29,8 +29,8 @@ def test_attackers_see_it_too() -> None:
 
 
 def test_worst_inputs_differ_and_cover_the_ends_of_the_domain() -> None:
-    for group, ask in enumerate(SINGLE.rounds[0].asks):
-        inputs = worst_inputs(SINGLE, 0, group)
+    for ask in SINGLE.rounds[0].asks:
+        inputs = worst_inputs(SINGLE.grid, (ask,))
         answers = [answer for _, _, answer in inputs]
         assert len(set(answers)) == len(answers) >= 2
         if ask.question.name in ("start", "end"):

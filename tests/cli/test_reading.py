@@ -24,9 +24,7 @@ def test_a_second_file_has_its_own_columns_and_is_not_cut(tmp_path: Path) -> Non
     real.write_text("a,x,y,t\n1,0,0,0\n1,1,1,100\n1,2,2,110\n")
     synthetic.write_text("id,x,y,t\n1,0,0,0\n1,1,1,100\n1,2,2,110\n")
     with ExitStack() as resources:
-        sets = open_sets(
-            Running(), real, [synthetic], Reading(names=Names(id="a"), split_gap=60), resources
-        )
+        sets = open_sets(Running(), real, [synthetic], Reading(names=Names(id="a"), split_gap=60), resources)
     assert [len(found) for found in sets if isinstance(found, Trajectories)] == [2, 1]
     assert get_args(Outside) == POLICIES
 

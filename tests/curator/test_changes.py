@@ -86,15 +86,16 @@ def test_what_may_be_over_counts_as_far_as_it_may_not(rng: np.random.Generator) 
     both, every = second + last, first + second + last
     watch._chances = np.array([0.2, 0.3, 0.5])
     found = watch.believed(every, half_life=10.0)
-    for number in range(len(found.users)):
+    for number in range(len(found.rows)):
         mean, of_all, of_last, of_both = (
-            part.counts[number] / part.users[number] for part in (found, every, last, both)
+            counts / users
+            for counts, _, users, _ in (part.of_ask(number) for part in (found, every, last, both))
         )
         # Questions are asked of a little more or less than their share of the users.
         assert mean == pytest.approx(0.2 * of_all + 0.3 * of_last + 0.5 * of_both, abs=0.02)
         assert found.of_ask(number)[3] < every.of_ask(number)[3]
     watch._chances = np.ones(1)
-    assert watch.believed(every, 10.0).counts[0] == pytest.approx(every.counts[0])
+    assert watch.believed(every, 10.0).rows[0] == pytest.approx(every.rows[0])
 
 
 def test_a_change_that_is_not_yet_beyond_noise_makes_the_past_count_less(rng: np.random.Generator) -> None:

@@ -93,7 +93,7 @@ def test_one_tally_counts_fully() -> None:
 
 
 def test_users_that_count_less_say_less() -> None:
-    step = Sums((np.array([4.0, 6.0]),), (10.0,), (10.0,), (10.0,))
+    step = Sums((np.array([10.0, 10.0, 10.0, 4.0, 6.0]),))
     both = step.aged(0.1) + step
     assert both.of_ask(0)[2] == pytest.approx(11.0)
     assert both.effective == pytest.approx(121 / 10.1)
@@ -135,15 +135,15 @@ def test_a_crowd_of_liars_is_seen(rng: np.random.Generator) -> None:
     lies = np.zeros_like(tally.counts[1])
     lies[3] = 2000
     found = findings(plan, added(tally, 1, lies, 2000))
-    assert any("item 3 was named" in str(finding) for finding in found)
-    assert any("asked" in str(finding) for finding in found)
+    assert any("item 3 was named" in finding for finding in found)
+    assert any("asked" in finding for finding in found)
 
 
 def test_reports_stuffed_with_ones_are_seen(rng: np.random.Generator) -> None:
     plan, number = PLANS[1]
     tally = collect(plan, random_paths(3000, GRID, rng), rng, round_number=number, mode="devices")
     found = findings(plan, added(tally, 1, np.full_like(tally.counts[1], 600), 600))
-    assert any("items were named" in str(finding) for finding in found)
+    assert any("items were named" in finding for finding in found)
 
 
 def test_fewer_liars_are_seen_at_more_false_alarms(rng: np.random.Generator) -> None:
@@ -173,10 +173,11 @@ def test_what_honest_devices_name_is_bounded_by_bernsteins_inequality(grid: Grid
         mean = np.linspace(q, p, 10_001)
         log = np.log(tests / 1e-6)
         slack = np.sqrt(2 * users * (mean * (1 - mean)).max() * log) + log / 3
-        first = next((one for one in found if str(one).startswith(f"{ask.question.name}: item 0 ")), None)
+        first = next((one for one in found if one.startswith(f"{ask.question.name}: item 0 ")), None)
         if users * p + slack < users:
             assert first is not None
-            assert (first.low, first.high) == (
+            low, high = (int(number.replace(",", "")) for number in first.split("between ")[1].split(" and "))
+            assert (low, high) == (
                 pytest.approx(max(0, np.ceil(users * q - slack)), abs=1),
                 pytest.approx(np.floor(users * p + slack), abs=1),
             )

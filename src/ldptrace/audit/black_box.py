@@ -9,8 +9,8 @@ formula of the randomizers: a wrong one cannot hide behind it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from typing import NamedTuple
@@ -22,6 +22,7 @@ from ldptrace.audit.system import Messages, Points, extreme_trajectories, lifeli
 from ldptrace.core.arrays import Floats
 from ldptrace.device import Recording
 from ldptrace.device.track import occasion_among
+from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import ReportRejected
 from ldptrace.protocol.randomness import Source
@@ -94,83 +95,70 @@ def black_box(
     level = ALPHA / (len(targets) * pairs * 2 * 2 * 2)
     attacks = []
     for number, group in targets:
-        target = ", ".join(ask.question.name for ask in asked_of(plan.rounds[number], group))
+        asks, claimed = asked_of(plan.rounds[number], group), float(plan.rounds[number].spent)
+        target = ", ".join(ask.question.name for ask in asks)
         progress(target)
         for whose, inputs, count in (
-            ("", worst_inputs(plan, number, group), trials),
-            (
-                " of real trips",
-                lifelike_inputs(plan, number, group),
-                min(trials, enough(plan, number, level)),
-            ),
+            ("", worst_inputs(plan.grid, asks), trials),
+            (" of real trips", lifelike_inputs(plan.grid, asks), min(trials, enough(claimed, level))),
         ):
             samples = []
             for one in inputs:
                 messages = answered(number, group, one.trips, count)
                 samples.append(_Sample(one, _bits(messages.sent), _named(messages)))
-            best = _attacks(plan, number, group, samples, level)
-            attacks += [replace(attack, looked_at=attack.looked_at + whose) for attack in best]
+            for looked_at, pair, bound in _best(asks, samples, level):
+                attacks.append(Attack(number, target, looked_at + whose, pair, bound, claimed, count))
     return attacks
 
 
-def _attacks(plan: Plan, number: int, group: int, samples: list[_Sample], level: float) -> list[Attack]:
-    """Return the best of all pairs, for each way of looking."""
-    round_ = plan.rounds[number]
-    asks = asked_of(round_, group)
-    target = ", ".join(ask.question.name for ask in asks)
+def _best(
+    asks: tuple[Ask, ...], samples: list[_Sample], level: float
+) -> Iterator[tuple[str, tuple[str, str], float]]:
+    """Yield for each way of looking the pair that it tells apart best, and the bound on epsilon."""
     pairs = list(combinations(samples, 2))
     scores = {"the bytes": [_score_bits(a, b) for a, b in pairs]}
     if all(sample.named for sample in samples):
         scores["the named items"] = [_score_items(asks, a, b) for a, b in pairs]
-    attacks = []
     for looked_at, seen in scores.items():
         bounds = [_bound(*score, level) for score in seen]
-        best = max(range(len(bounds)), key=lambda place: bounds[place])
-        pair = (pairs[best][0].input.name, pairs[best][1].input.name)
-        trials = len(pairs[best][0].bits)
-        attacks.append(Attack(number, target, looked_at, pair, bounds[best], float(round_.spent), trials))
-    return attacks
+        one, other = pairs[bounds.index(max(bounds))]
+        yield looked_at, (one.input.name, other.input.name), max(bounds)
 
 
-def worst_inputs(plan: Plan, number: int, group: int) -> list[Input]:
-    """Return trajectories with different answers to what this group is asked, the fullest answers first."""
+def worst_inputs(grid: Grid, asks: tuple[Ask, ...]) -> list[Input]:
+    """Return trajectories with different answers to these questions, the fullest answers first."""
     chosen: dict[Answer, Input] = {}
-    for name, points in extreme_trajectories(plan.grid).items():
+    for name, points in extreme_trajectories(grid).items():
         if len(points) <= LONGEST:
-            _choose(chosen, plan, number, group, name, [points] if points else [])
+            _choose(chosen, grid, asks, name, [points] if points else [])
     fullest = sorted(chosen, key=lambda answer: -sum(map(len, answer)))[: INPUTS // 2]
     return [chosen[answer] for answer in list(dict.fromkeys([*fullest, *chosen]))[:INPUTS]]
 
 
-def enough(plan: Plan, number: int, level: float) -> int:
+def enough(claimed: float, level: float) -> int:
     """Return the number of messages, half of which prove that a device always tells the truth, if it does."""
-    claimed = float(plan.rounds[number].spent)
     return 2 * math.ceil(1.2 * math.log(1 / level) / math.log1p(math.exp(-claimed)))
 
 
-def lifelike_inputs(plan: Plan, number: int, group: int) -> list[Input]:
+def lifelike_inputs(grid: Grid, asks: tuple[Ask, ...]) -> list[Input]:
     """Return the same ways as trips of real people: a thousand fixes with dates, several trips per person."""
     chosen: dict[Answer, Input] = {}
-    everybody = extreme_trajectories(plan.grid)
-    fullest = [one.name for one in worst_inputs(plan, number, group)]
+    everybody = extreme_trajectories(grid)
+    fullest = [one.name for one in worst_inputs(grid, asks)]
     for name in dict.fromkeys([*fullest, *everybody]):
         if len(everybody[name]) <= LONGEST and len(chosen) < LIFELIKE:
-            _choose(chosen, plan, number, group, f"{name}, as real trips", lifelike(everybody[name]))
+            _choose(chosen, grid, asks, f"{name}, as real trips", lifelike(everybody[name]))
     return list(chosen.values())
 
 
 def _choose(
-    chosen: dict[Answer, Input], plan: Plan, number: int, group: int, name: str, trips: list[Points]
+    chosen: dict[Answer, Input], grid: Grid, asks: tuple[Ask, ...], name: str, trips: list[Points]
 ) -> None:
     """Add a person if no other has the same answer, and if that answer is not itself drawn at random: such an answer is
     never the worst case."""
-    occasion = occasion_among([Recording(points) for points in trips], plan.grid)
+    occasion = occasion_among([Recording(points) for points in trips], grid)
     draws = {
-        tuple(
-            tuple(items)
-            for ask in asked_of(plan.rounds[number], group)
-            for items in ask.question.answer(occasion, Source())
-        )
+        tuple(tuple(items) for ask in asks for items in ask.question.answer(occasion, Source()))
         for _ in range(3)
     }
     if len(draws) == 1:

@@ -161,7 +161,7 @@ class Watch:
         """
         steps = list(reversed(self._recent))[: len(self._chances) - 1]
         own = [step.sums.aged(2 ** ((step.time - steps[0].time) / half_life)) for step in steps]
-        users = np.array([sum(sums.users), *np.cumsum([sum(part.users) for part in own])])
+        users = np.array([sums.users, *np.cumsum([part.users for part in own])])
         parts = np.divide(self._chances, users, out=np.zeros(len(users)), where=users > 0)
         old, *begun = parts / max(parts.sum(), 1e-300)
         found, weight = sums.aged(old), 1.0

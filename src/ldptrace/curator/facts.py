@@ -432,13 +432,17 @@ class Facts(Asked, Common):
             if self.key is None:
                 raise InputError("a shuffled plan needs the curator's public key: give key")
             key = bytes.fromhex(text_in(self.key, KEY_PATTERN, "key, a point of the curve P-256,"))
-        closes = int(clock()) + OPEN if self.closes is None else self._parsed.closes
-        return hiding.row(
+        until = int(clock()) + OPEN if self.closes is None else self._parsed.closes
+        return Shuffled(
             key,
+            hiding.batch,
+            hiding.honest,
+            hiding.delta,
+            hiding.central,
+            None if standing is None else hiding.lifetime(standing.answers(hiding.local)),
+            until if standing is None else None,
             self.operator or OPERATOR,
             self.shuffler or SHUFFLER,
-            until=closes if standing is None else None,
-            answers=None if standing is None else standing.answers(hiding.local),
         )
 
     @property

@@ -11,7 +11,7 @@ from ldptrace.errors import InputError
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.limits import MAX_BATCH, MAX_LIFETIME, MIN_BATCH
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.shuffled import HONEST, Shuffled
+from ldptrace.protocol.shuffled import HONEST
 from ldptrace.protocol.shuffling import local_epsilon, stated_epsilon
 from ldptrace.protocol.standing import ANSWERS
 
@@ -87,23 +87,6 @@ class Hiding:
             return self.central
         found = stated_lifetime(self.hidden, float(self.local), float(self.delta), answers)
         return max(Fraction(str(found)), self.central)
-
-    def row(
-        self, key: bytes, operator: str, address: str, *, until: int | None, answers: int | None
-    ) -> Shuffled:
-        """Return the member `shuffled` of a plan: with `until` for a plan without windows, with the number of `answers`
-        for a standing plan."""
-        return Shuffled(
-            key,
-            self.batch,
-            self.honest,
-            self.delta,
-            self.central,
-            None if answers is None else self.lifetime(answers),
-            until,
-            operator,
-            address,
-        )
 
 
 def refused_by_default(plan: Plan) -> str | None:

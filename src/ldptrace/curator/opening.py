@@ -53,13 +53,10 @@ class CuratorKey:
         """Return what opens the seals of a plan."""
         return Opener(self, bound_info(plan_id))
 
-    def agreed(self, point: bytes) -> bytes | None:
-        """Return the secret shared with the holder of another key, or None if `point` is not a public key."""
+    def agreed(self, point: bytes) -> bytes:
+        """Return the secret shared with the holder of another key. A `point` that is no public key is a ValueError."""
         ec = _ec()
-        try:
-            theirs = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point)
-        except ValueError:
-            return None
+        theirs = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point)
         return bytes(self._key.exchange(ec.ECDH(), theirs))
 
 
@@ -77,13 +74,10 @@ class Opener:
         if len(sealed) < SEAL_BYTES or sealed[0] != 4:
             return None
         point = sealed[:POINT_BYTES]
-        agreed = self._key.agreed(point)
-        if agreed is None:
-            return None
-        key, nonce = self._schedule.keys(agreed, point)
         try:
+            key, nonce = self._schedule.keys(self._key.agreed(point), point)
             return bytes(self._cipher(key).decrypt(nonce, sealed[POINT_BYTES:], label))
-        except self._broken:
+        except (ValueError, self._broken):
             return None
 
     def open_all(self, sealed: Iterable[bytes], window: int | None) -> tuple[list[bytes], int]:

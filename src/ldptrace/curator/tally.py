@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import json
 import math
-import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -127,84 +126,59 @@ def _round(plan: Plan, number: int) -> Round:
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """For each question the sums of weight times counts, reports and users, and of the squared weights times users.
+    """For each question the sum of squared weights times users, then those of weight times users, reports and counts.
 
-    >>> step = Sums((np.array([4.0, 6.0]),), (10.0,), (10.0,), (10.0,))
+    >>> step = Sums((np.array([10.0, 10.0, 10.0, 4.0, 6.0]),))
     >>> (step.aged(0.5) + step).of_ask(0)[2:]  # ten users that count half and ten that count: as good as 18
     (15.0, 18.0)
     """
 
-    counts: tuple[Floats, ...]
-    reports: tuple[float, ...]
-    users: tuple[float, ...]
-    squares: tuple[float, ...]
+    rows: tuple[Floats, ...]
 
     @staticmethod
     def of(tally: Tally) -> Sums:
         """Make the sums of one tally with weight 1."""
-        users = tuple(float(users) for users in tally.users)
-        counts = tuple(counts.astype(np.float64) for counts in tally.counts)
-        return Sums(counts, tuple(float(reports) for reports in tally.reports), users, users)
+        asks = zip(tally.users, tally.reports, tally.counts, strict=True)
+        return Sums(
+            tuple(
+                np.concatenate([[users, users, reports], counts], dtype=np.float64)
+                for users, reports, counts in asks
+            )
+        )
 
     def aged(self, weight: float) -> Sums:
         """Return the sums multiplied by a weight."""
-        return Sums(
-            tuple(weight * counts for counts in self.counts),
-            tuple(weight * reports for reports in self.reports),
-            tuple(weight * users for users in self.users),
-            tuple(weight**2 * squares for squares in self.squares),
-        )
+        return Sums(tuple(np.append(weight**2 * row[0], weight * row[1:]) for row in self.rows))
 
     def __add__(self, other: Sums) -> Sums:
-        return self._with(other, operator.add)
+        return Sums(tuple(map(np.add, self.rows, other.rows)))
 
     def __sub__(self, other: Sums) -> Sums:
-        return self._with(other, operator.sub)
-
-    def _with(self, other: Sums, done: Callable[[Any, Any], Any]) -> Sums:
-        return Sums(
-            tuple(map(done, self.counts, other.counts)),
-            tuple(map(done, self.reports, other.reports)),
-            tuple(map(done, self.users, other.users)),
-            tuple(map(done, self.squares, other.squares)),
-        )
+        return Sums(tuple(map(np.subtract, self.rows, other.rows)))
 
     def of_ask(self, number: int) -> tuple[Floats, float, float, float]:
         """Return the counts, reports, users and effective number of users of one question."""
-        users, squares = self.users[number], self.squares[number]
-        effective = users**2 / squares if squares > 0 else 0.0
-        return self.counts[number], self.reports[number], users, effective
+        squares, users, reports = self.rows[number][:3].tolist()
+        return self.rows[number][3:], reports, users, users**2 / squares if squares > 0 else 0.0
+
+    @property
+    def users(self) -> float:
+        """The sum of the weights of the users of all questions."""
+        return sum(float(row[1]) for row in self.rows)
 
     @property
     def effective(self) -> float:
         """The effective number of users of all questions."""
-        return sum(self.of_ask(number)[3] for number in range(len(self.users)))
+        return sum(self.of_ask(number)[3] for number in range(len(self.rows)))
 
 
 # Chance that an honest collection has any finding at all.
 ALPHA = 1e-6
 
 
-@dataclass(frozen=True)
-class Finding:
-    """A count that honest devices do not produce."""
-
-    question: str
-    what: str
-    observed: int
-    low: int
-    high: int
-
-    def __str__(self) -> str:
-        return (
-            f"{self.question}: {self.what} {self.observed:,} times, "
-            f"honest devices stay between {self.low:,} and {self.high:,}"
-        )
-
-
-def findings(plan: Plan, tally: Tally, alarm: float = ALPHA) -> list[Finding]:
-    """Return all counts that honest devices do not produce. If all devices are honest, the list is empty with
-    probability 1 - alarm.
+def findings(plan: Plan, tally: Tally, alarm: float = ALPHA) -> list[str]:
+    """Return a sentence for each count that honest devices do not produce. If all devices are honest, the list is empty
+    with probability 1 - alarm.
 
     >>> from ldptrace.protocol.grid import Grid
     >>> plan = Plan.single_report(Grid((0, 0, 6, 6), 6), 1.0)
@@ -227,7 +201,9 @@ def findings(plan: Plan, tally: Tally, alarm: float = ALPHA) -> list[Finding]:
             slack = math.sqrt(2 * variance * log) + log / 3
             if not fewest - slack <= observed <= most + slack:
                 low, high = max(0, math.ceil(fewest - slack)), math.floor(most + slack)
-                found.append(Finding(ask.question.name, what, observed, low, high))
+                found.append(
+                    f"{ask.question.name}: {what} {observed:,} times, honest devices stay between {low:,} and {high:,}"
+                )
     return found
 
 

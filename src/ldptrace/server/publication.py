@@ -118,7 +118,7 @@ def write_release(
         "explanation": model.explain().splitlines(),
         "streets": list(network),
         "warnings": [str(one.message) for one in told if issubclass(one.category, FitWarning)],
-        "findings": [str(found) for part, tally in tallies for found in findings(part, tally)],
+        "findings": [found for part, tally in tallies for found in findings(part, tally)],
         "window": _window(windows) if windows else None,
     }
     tell("write the profile and the documents", 94)

@@ -4,7 +4,6 @@ model, the changes of demand, and synthetic travellers."""
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -40,31 +39,21 @@ ROUTES = 100_000
 SEARCHES = (20_000.0, 200_000.0)
 
 
-class Refit(ABC):
-    """A model of places and moves (without times) that is fitted again after every step."""
+class PathRefit:
+    """The path model of places and moves (without times), which is fitted again after every step."""
 
     # The last fit.
-    latest: Fit[Any] | None = None
-
-    @abstractmethod
-    def fit(self, estimates: Estimates, observations: Sequence[Observation]) -> MobilityModel:
-        """Fit the model to these answers. Without answers, the model uses public knowledge only."""
-
-    def answers_of_trips(self) -> dict[str, Floats]:
-        """Return the expected answers of devices with a trip to each question, by the last fit."""
-        fit = self.latest
-        return {} if fit is None else {name: each / fit.with_trip for name, each in fit.expected.items()}
-
-
-class PathRefit(Refit):
-    """Repeated fits of the path model."""
-
     latest: PathFit | None = None
 
     def __init__(self, area: Area | None = None) -> None:
         self.area = area
 
+    def answers_of_trips(self) -> dict[str, Floats]:
+        """Return the expected answers of devices with a trip to each question, by the last fit."""
+        return _of_trips(self.latest)
+
     def fit(self, estimates: Estimates, observations: Sequence[Observation]) -> MobilityModel:
+        """Fit the model to these answers. Without answers, the model uses public knowledge only."""
         fit, _ = self.fitted(estimates, observations)
         return replace(PathModel.of_fit(fit, observations, estimates.plan), area=self.area)
 
@@ -75,9 +64,12 @@ class PathRefit(Refit):
         return self.latest, prior
 
 
-class RouteRefit(Refit):
-    """Repeated fits of the route model. Routes are drawn from the public map once, and again after the number of
-    reports has grown a lot."""
+class RouteRefit:
+    """The route model, which is fitted again after every step. Routes are drawn from the public map once, and again
+    after the number of reports has grown a lot."""
+
+    # The last fit.
+    latest: Fit[Any] | None = None
 
     def __init__(
         self,
@@ -121,7 +113,7 @@ class RouteRefit(Refit):
         return model if free is None else model.leaving(free, self._fitted, self._split)
 
     def answers_of_trips(self) -> dict[str, Floats]:
-        answers = super().answers_of_trips()
+        answers = _of_trips(self.latest)
         elsewhere, paths = self._split.elsewhere, self._off_streets.latest
         if elsewhere == 0 or paths is None:
             return answers
@@ -147,6 +139,10 @@ class RouteRefit(Refit):
         if isinstance(self.public, RoadNetwork):
             return Library(ROUTES).draw(self.public, self._rng)
         return self.public
+
+
+def _of_trips(fit: Fit[Any] | None) -> dict[str, Floats]:
+    return {} if fit is None else {name: each / fit.with_trip for name, each in fit.expected.items()}
 
 
 # Changes that are kept.
@@ -179,9 +175,7 @@ class Now:
     ) -> None:
         self.plan, self.memory = plan, Memory(plan, step, remember, warm_up=warm_up)
         source = rng or np.random.default_rng(0)
-        self._refit: Refit = (
-            PathRefit(area) if public is None else RouteRefit(public, plan, source, area, streets)
-        )
+        self._refit = PathRefit(area) if public is None else RouteRefit(public, plan, source, area, streets)
         self.changes: list[Change] = []
         # What the devices of the last step said of having a trip.
         self.with_trip = Share(1.0, math.inf)
@@ -194,8 +188,7 @@ class Now:
         guess = self._with_trip(step)
         changes = self.memory.add(tally, time, float(np.clip(guess.value, LEAST, 1.0)))
         self.changes = [*self.changes, *changes][-KEPT:]
-        self._model, self._time = None, time
-        self._fit()
+        self._model, self._time = self._fitted(), time
         self.with_trip = self._with_trip(step)
         return changes
 
@@ -203,8 +196,7 @@ class Now:
     def model(self) -> MobilityModel:
         """Return the newest model, with times if the plan asks about time."""
         if self._model is None:
-            self._fit()
-        assert self._model is not None
+            self._model = self._fitted()
         return self._model
 
     def travellers(
@@ -248,18 +240,19 @@ class Now:
         late = weight(np.maximum(start + durations, begin))
         return np.maximum(late / weight(np.array(begin)), RAREST)
 
-    def _fit(self) -> None:
+    def _fitted(self) -> MobilityModel:
         estimates = self.memory.estimates
         where = estimates.without(*TIME_QUESTIONS, Trips.name)
         space = self._refit.fit(where, observed(where))
         timed = any(name in estimates for name in TIME_QUESTIONS)
-        self._model = TimedModel.fit(space, estimates) if timed else space
+        return TimedModel.fit(space, estimates) if timed else space
 
     def _with_trip(self, step: Estimates) -> Share:
         """Return the share of devices with a trip that fits the answers of one step best."""
         trips = self._refit.answers_of_trips()
+        answers = observed(step.without(*TIME_QUESTIONS, Trips.name))
         along, size = 0.0, 0.0
-        for seen in observed(step.without(*TIME_QUESTIONS, Trips.name)):
+        for seen in answers:
             if seen.name not in trips:
                 continue
             expected = trips[seen.name]
@@ -270,5 +263,5 @@ class Now:
                 size += expected.sum() ** 2 / seen.total[1]
         if size > 0:
             return Share(along / size, 1 / math.sqrt(size))
-        guess = first_guess(observed(step.without(*TIME_QUESTIONS, Trips.name)))
+        guess = first_guess(answers)
         return Share(1 - guess.value, guess.std_error)

@@ -66,13 +66,9 @@ def notes_of(
         )
         if plan is not None and plan.shuffled is not None and answers > 1:
             notes.append(together(plan, answers))
-    if _of_users(settings, trips):
-        return notes + public.notes
-    return [
-        *notes,
-        "The unit is the trip: a person with k trips is protected with k epsilon only.",
-        *public.notes,
-    ]
+    if not _of_users(settings, trips):
+        notes.append("The unit is the trip: a person with k trips is protected with k epsilon only.")
+    return notes + public.notes
 
 
 def together(plan: Plan, answers: int) -> str:
@@ -223,7 +219,7 @@ class _Cast:
         source = Streams.of(settings.seed)
         trips, _ = play_devices(trips, "trip", source.devices)
         devices = np.arange(len(trips))
-        if trips.user is not None and settings.presence == "hidden":
+        if _of_users(settings, trips):
             devices = np.unique(trips.users, return_inverse=True)[1].astype(np.int64)
         start, end = _period(trips, settings)
         return _Cast(trips, devices, start, end, settings.every or max(end - start, settings.tick), source)
@@ -249,27 +245,24 @@ class _Play:
     """The simulation: devices with the input trips, and the newest model with its travellers."""
 
     def __init__(self, cast: _Cast, plan: Plan, settings: Settings, public: Public) -> None:
-        trips, every = cast.trips, cast.every
-        self.trips, self.settings, self.plan = trips, settings, plan
-        self.start, self.end = cast.start, cast.end
-        _check_tick(trips, settings, self.end - self.start)
-        self.notes = notes_of(settings, trips, every, self.end - self.start, public, plan)
-        self._edges = self.start + settings.seconds * np.arange(
-            max(1, math.ceil((self.end - self.start) / settings.seconds)) + 1.0
-        )
-        self._edges[-1] = self.end
+        self.cast, self.settings, self.plan = cast, settings, plan
+        trips, every, span = cast.trips, cast.every, (cast.start, cast.end)
+        _check_tick(trips, settings, cast.end - cast.start)
+        self._least = 0 if plan.shuffled is None else plan.shuffled.batch
+        steps = max(1, math.ceil((cast.end - cast.start) / settings.seconds))
+        self._edges = np.append(cast.start + settings.seconds * np.arange(steps), cast.end)
         self._reporting, phases = cast.source.devices.spawn(2)
         self._drawing, library = cast.source.sampling.spawn(2)
         if settings.presence == "shown":
-            self.occasions = Occasions.shown(trips, (self.start, self.end))
+            self.occasions = Occasions.shown(trips, span)
             self.rate: Shown | Hidden = Shown(settings.seconds)
         else:
-            self.occasions = Occasions.hidden(trips, cast.devices, every, (self.start, self.end), phases)
-            self.rate = Hidden(cast.count, every, self.start)
-        self.notes += self._deleted()
+            self.occasions = Occasions.hidden(trips, cast.devices, every, span, phases)
+            self.rate = Hidden(cast.count, every, cast.start)
+        self.notes = notes_of(settings, trips, every, cast.end - cast.start, public, plan) + self._deleted()
         public.check(plan.grid.bounds, trips.crs)
         self.now = Now(
-            self.plan,
+            plan,
             settings.seconds,
             remember=settings.remember,
             public=public.ways,
@@ -281,16 +274,18 @@ class _Play:
 
     def parts(self, live: Callable[[str], None] | None, steps: list[Step]) -> Iterator[Trajectories]:
         """Yield the travellers of one step after the other, and add each step to `steps`."""
-        settings = self.settings
-        on_arrival = self.start if settings.presence == "shown" else None
-        travellers, begun, reports = Travellers(settings.tick, self.end), clock.process_time(), 0
+        settings, start, end = self.settings, self.cast.start, self.cast.end
+        on_arrival = start if settings.presence == "shown" else None
+        travellers, begun, reports = Travellers(settings.tick, end), clock.process_time(), 0
         changes: tuple[Change, ...] = ()
         for number, (begin, until) in enumerate(pairwise(self._edges.tolist())):
             count = int(self._drawing.poisson(self.rate.per_second * (until - begin)))
             drawn = self.now.travellers(count, self._drawing, settings.tick, on_arrival)
             left = travellers.leave(drawn, begin + self._drawing.random(count) * (until - begin))
             if live is not None:
-                self._tell(travellers, begin, until, live)
+                first, beyond = (math.ceil((t - start) / settings.tick - 1e-9) for t in (begin, until))
+                for line in travellers.lines(start, range(first, beyond + (until >= end))):
+                    live(line)
             travellers.arrived(until)
             memory, seconds = self.now.memory, clock.process_time() - begun
             known = memory.effective, memory.half_life, self.now.with_trip.value, self.rate.per_second
@@ -301,7 +296,7 @@ class _Play:
             # The curator gets none of a batch that is too small.
             which = which[:0] if len(which) < self._least else which
             reports = len(which)
-            tally = tally_of_step(self.plan, self.trips, which, self._reporting)
+            tally = tally_of_step(self.plan, self.cast.trips, which, self._reporting)
             begun = clock.process_time()
             changes = self.now.add(tally, until) if reports else ()
             self.rate.add(reports, self.now.with_trip, (begin + until) / 2)
@@ -309,10 +304,6 @@ class _Play:
     def _answers(self, number: int) -> Ints:
         """Return the trips of the reports of a step. Reports of the very beginning belong to the first step."""
         return self.occasions.between(self._edges[number] if number else -math.inf, self._edges[number + 1])
-
-    @property
-    def _least(self) -> int:
-        return 0 if self.plan.shuffled is None else self.plan.shuffled.batch
 
     def _deleted(self) -> list[str]:
         """Return a sentence about the batches that the shuffler deletes, if there are any. What is published never
@@ -325,14 +316,6 @@ class _Play:
             f"{len(small):,} of the {len(sizes):,} steps before the last had fewer than {self._least:,} reports: a "
             f"shuffler deletes such a batch, so {sum(small):,} of {sum(sizes):,} answers were paid for and not counted."
         ]
-
-    def _tell(self, travellers: Travellers, begin: float, until: float, live: Callable[[str], None]) -> None:
-        """Report the positions at the ticks of one step."""
-        tick = self.settings.tick
-        first, beyond = (math.ceil((moment - self.start) / tick - 1e-9) for moment in (begin, until))
-        last = beyond + (until >= self.end)
-        for line in travellers.lines(self.start, range(first, last)):
-            live(line)
 
 
 def _period(trips: Trajectories, settings: Settings) -> tuple[float, float]:

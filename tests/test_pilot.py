@@ -9,8 +9,8 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.local import Memory
 from ldptrace.errors import InputError
-from ldptrace.methods.pilot import pilot_plan, run_pilot
 from ldptrace.protocol.grid import Grid
+from ldptrace.synthesis import pilot_plan, run_pilot
 from synthesis_kit import run_method
 from trajectory_kit import straight_trips
 
