@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from benchmarks.streets import Town, odd_city, oldenburg
 from benchmarks.tables import save
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.curator.memory import Memory, remembered
+from ldptrace.curator.memory import Memory
 from ldptrace.curator.tally import Tally
 from ldptrace.errors import FitWarning, PrivacyWarning
 from ldptrace.evaluation.controls import map_alone
@@ -49,7 +49,7 @@ from ldptrace.roads import RoadNetwork
 from ldptrace.streams.now import Now
 from ldptrace.streams.occasions import Occasions, tally_of_step
 from ldptrace.streams.run import facts_of, stream
-from ldptrace.streams.settings import WARM_UP, Settings
+from ldptrace.streams.settings import WARM_UP, Settings, remembered
 
 TICK, TICKS, FIRST, EACH = 15.6, 500, 10_000, 500
 CELLS = 6

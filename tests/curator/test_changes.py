@@ -126,7 +126,7 @@ def estimate(question: Question) -> Estimate:
 
 
 def test_cells_are_added_up_to_blocks() -> None:
-    found = Answers.broad(estimate(Visits(6, 3)))
+    found = Answers.of(estimate(Visits(6, 3)), 3)
     assert found is not None
     assert len(found.frequencies) == 9
     assert found.frequencies[0] == pytest.approx((0 + 1 + 6 + 7) / 36)
@@ -137,11 +137,11 @@ def test_cells_are_added_up_to_blocks() -> None:
 
 
 def test_few_items_are_broad_and_moves_are_too_many() -> None:
-    found = Answers.broad(estimate(Length(6, 20)))
+    found = Answers.of(estimate(Length(6, 20)), 3)
     assert found is not None
     assert len(found.frequencies) == 20
     assert found.words(2) == "3 cells"
-    assert Answers.broad(estimate(Moves(6, 3))) is None
-    few = Answers.broad(estimate(Visits(3, 3)))
+    assert Answers.of(estimate(Moves(6, 3)), 3) is None
+    few = Answers.of(estimate(Visits(3, 3)), 3)
     assert few is not None
     assert len(few.frequencies) == 9

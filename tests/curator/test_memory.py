@@ -8,7 +8,7 @@ import pytest
 
 from ldptrace.core.paths import CellPaths
 from ldptrace.curator.estimates import Estimates
-from ldptrace.curator.memory import Memory, remembered
+from ldptrace.curator.memory import Memory
 from ldptrace.curator.tally import Tally
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
@@ -94,13 +94,6 @@ def test_a_memory_of_tallies_in_any_order(rng: np.random.Generator) -> None:
     alone, nothing = Memory.of(PLAN, steps[:1], "forever")
     assert nothing == ()
     assert alone.effective == pytest.approx(4000)
-
-
-def test_words_of_remembering() -> None:
-    assert remembered("forever") == "forever"
-    assert remembered("7d") == 7 * 86_400
-    with pytest.raises(InputError, match="auto, forever or a half-life"):
-        remembered("long")
 
 
 def test_misuse_is_refused(rng: np.random.Generator) -> None:

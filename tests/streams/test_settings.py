@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ldptrace.errors import InputError
-from ldptrace.streams.settings import Settings, other_method
+from ldptrace.streams.settings import Settings, other_method, remembered
 
 
 def test_settings_are_checked_before_anything_is_read() -> None:
@@ -37,3 +37,10 @@ def test_another_method_is_found_by_its_name() -> None:
 def test_a_duration_is_a_number_or_a_text(given: object) -> None:
     with pytest.raises(InputError, match="a duration is a number of seconds"):
         Settings(1.0, every=given)  # type: ignore[arg-type]
+
+
+def test_words_of_remembering() -> None:
+    assert remembered("forever") == "forever"
+    assert remembered("7d") == 7 * 86_400
+    with pytest.raises(InputError, match="auto, forever or a half-life"):
+        remembered("long")

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ldptrace import __version__, plugins
-from ldptrace.cli.common import UsageError, sentence
+from ldptrace.cli.common import UsageError, note, said_as_notes, sentence
 from ldptrace.errors import LdptraceError
 
 if TYPE_CHECKING:
@@ -85,8 +85,6 @@ def application(command: str | None = None) -> typer.Typer:
         ),
     ) -> None:
         """Synthetic trajectories under local differential privacy."""
-        from ldptrace.cli.common import said_as_notes
-
         context.with_resource(said_as_notes())
 
     own = [area for area, commands in AREAS.items() if command in commands]
@@ -123,7 +121,7 @@ def _register(point: EntryPoint, app: typer.Typer) -> None:
     try:
         plugins.load(point)(app)
     except LdptraceError as error:
-        _say(f"warning: {error}")
+        note(f"warning: {error}")
 
 
 def _version(wanted: bool) -> None:
@@ -141,7 +139,7 @@ def main() -> None:
     try:
         with warnings.catch_warnings():
             # For people: no file names and line numbers.
-            warnings.showwarning = lambda message, *_, **__: _say(f"warning: {message}")
+            warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
             command = next(iter(sys.argv[1:]), None)
             run = application(command)
             with _whole() if command in WHOLE else nullcontext():
@@ -150,32 +148,32 @@ def main() -> None:
     except UsageError as error:
         said = sentence(error, sys.argv)
         if said:
-            _say(f"error: {said}")
+            note(f"error: {said}")
         sys.exit(2)
     except typer.Abort:
         # A question was answered with no.
-        _say("nothing done")
+        note("nothing done")
         sys.exit(1)
     except LdptraceError as error:
-        _say(f"error: {error}")
+        note(f"error: {error}")
         sys.exit(2)
     except BrokenPipeError:
         # Whoever reads has seen enough; files were written before anything was printed.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except MemoryError as error:
-        _say(f"error: not enough memory{f': {error}' if str(error) else ''}")
+        note(f"error: not enough memory{f': {error}' if str(error) else ''}")
         sys.exit(2)
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
-        _say(f"error: {error.strerror or error}{where}")
+        note(f"error: {error.strerror or error}{where}")
         sys.exit(2)
     except (KeyboardInterrupt, SystemExit) as stop:
         # Typer makes an exit of Ctrl-C, without a word.
         code = stop.code if isinstance(stop, SystemExit) else STOPPED
         if code not in (STOPPED, *ENDED.values()):
             raise
-        _say("stopped")
+        note("stopped")
         sys.exit(code)
 
 
@@ -226,7 +224,3 @@ def _to_main_thread(number: int) -> None:
         signal.pthread_kill(threading.main_thread().ident or 0, number)
     else:
         signal.raise_signal(number)
-
-
-def _say(message: str) -> None:
-    sys.stderr.write(message + "\n")

@@ -217,7 +217,8 @@ def estimates_of(plan: Plan, paths: list[Path], at: list[str] | None, remember: 
     """Compute estimates from files of tallies. With times, the estimates are for the last time, and changes are
     printed."""
     from ldptrace.curator import Estimates, Tally
-    from ldptrace.curator.memory import Memory, remembered
+    from ldptrace.curator.memory import Memory
+    from ldptrace.streams.settings import remembered
 
     tallies = [read_as(path, Tally.from_json) for path in paths]
     if at is None:

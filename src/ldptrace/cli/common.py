@@ -155,13 +155,6 @@ def wide_console() -> Console:
     return Console(width=None if sys.stdout.isatty() else 240)
 
 
-def console() -> Console:
-    """Return a console on stderr, so that stdout has results only."""
-    from rich.console import Console
-
-    return Console(stderr=True, highlight=False)
-
-
 def note(message: str) -> None:
     """Print one line to stderr."""
     sys.stderr.write(f"{message}\n")
@@ -228,13 +221,14 @@ class Progress(Stages):
 
 def _bars() -> Bars:
     """Make the progress display. The library that draws it is imported only if it is shown."""
+    from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     return Progress(
         SpinnerColumn(finished_text="✓"),
         TextColumn("{task.description}", markup=False),
         TimeElapsedColumn(),
-        console=console(),
+        console=Console(stderr=True, highlight=False),
     )
 
 
@@ -244,6 +238,7 @@ def counted(title: str) -> Iterator[Callable[[str, int, int], None]]:
 
     Yields the function that takes what is done next, and how many parts are done, of how many.
     """
+    from rich.console import Console
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -253,7 +248,7 @@ def counted(title: str) -> Iterator[Callable[[str, int, int], None]]:
         TimeRemainingColumn,
     )
 
-    err = console()
+    err = Console(stderr=True, highlight=False)
     columns = (
         TextColumn(title, markup=False),
         BarColumn(bar_width=24),

@@ -18,8 +18,6 @@ from ldptrace.options import option, settle
 if TYPE_CHECKING:
     import numpy as np
 
-    from ldptrace.generators.traffic import Traffic
-
 RoadsOutOption = Annotated[
     Path | None, typer.Option(help="Also write the road network into this folder: nodes.csv and edges.csv.")
 ]
@@ -68,8 +66,8 @@ def city(
     from ldptrace.generators import city_traffic
     from ldptrace.generators.cities import PRESETS
 
-    settings, roads = making.settings(PRESETS, size=size), _roads_writer(roads_out)
-    draw_trips(lambda rng: city_traffic(rng, **settings), making, roads)
+    settings = making.settings(PRESETS, size=size)
+    draw_trips(lambda rng: city_traffic(rng, **settings), making, roads_out)
 
 
 @with_options(making=Making)
@@ -95,26 +93,27 @@ def network(
         raise InputError("give the road network either as --roads, or as --nodes and --edges")
     source = roads or nodes
     assert source is not None
-    settings, written = making.settings(PRESETS), _roads_writer(roads_out)
+    settings = making.settings(PRESETS)
     settings.pop("size", None)
-    draw_trips(lambda rng: network_traffic(source, edges, rng, **settings), making, written)
+    draw_trips(lambda rng: network_traffic(source, edges, rng, **settings), making, roads_out)
 
 
 def draw_trips(
-    build: Callable[[np.random.Generator], Any],
-    making: Making,
-    beside: Callable[[Any], None] = lambda place: None,
-) -> None:
-    """Build a place, draw trips in it, and write them, with the files that `beside` writes about the place."""
+    build: Callable[[np.random.Generator], Any], making: Making, roads_out: Path | None = None
+) -> Any:
+    """Build a place, draw trips in it, and write them, and the roads too if there is a folder for them."""
     import numpy as np
 
     from ldptrace.core.atomic import atomic_path
     from ldptrace.generators.picture import check_picture, draw
     from ldptrace.io import write
     from ldptrace.io.formats import for_writing
+    from ldptrace.roads.writer import check_folder, write_roads
 
     output, count, picture = making.output, making.count, making.picture
     for_writing(output, None)
+    if roads_out is not None:
+        check_folder(roads_out)
     if picture is not None:
         check_picture(picture, count)
     world, day = np.random.default_rng(making.seed).spawn(2)
@@ -125,27 +124,15 @@ def draw_trips(
             trips = place.trips(count, day)
         with stages("write"):
             write(trips, output)
-            beside(place)
+            if roads_out is not None:
+                write_roads(place.network, roads_out)
+                note(f"{place.network.nodes:,} nodes, {place.network.edges:,} directed edges: {roads_out}")
         if picture is not None:
             with stages("draw"), atomic_path(picture) as temporary:
                 draw(trips, temporary, getattr(place, "marks", None))
     bounds = ",".join(f"{value:.9g}" for value in place.bounds)
     note(f"{len(trips):,} trajectories, {trips.points:,} points: {output} (public bounds: --bounds {bounds})")
-
-
-def _roads_writer(folder: Path | None) -> Callable[[Traffic], None]:
-    """Return what writes the roads of a place into the folder, if one is given."""
-    from ldptrace.roads.writer import check_folder, write_roads
-
-    if folder is None:
-        return lambda place: None
-    check_folder(folder)
-
-    def write(place: Traffic) -> None:
-        write_roads(place.network, folder)
-        note(f"{place.network.nodes:,} nodes, {place.network.edges:,} directed edges: {folder}")
-
-    return write
+    return place
 
 
 generate = typer.Typer(help="Generate trips for trials.", no_args_is_help=True)

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property, partial, reduce
+from functools import cached_property, reduce
 from itertools import pairwise
 
 import numpy as np
@@ -33,8 +33,9 @@ ALARM = 1e-6
 CERTAIN = 1_000_000
 # Before its answers are known, one step in 20 is believed to begin a change that moves quarters of the map by a third.
 RARE, LARGE = 1 / 20, 1 / 3
-# Blocks along one side of the map, by default.
-BLOCKS = 3
+# What is compared: item by item, and blocks of the map, this many along one side.
+QUARTERS = 2
+VIEWS = (None, 3, QUARTERS)
 # Domains up to this size are broad as they are.
 FEW = 40
 
@@ -127,7 +128,7 @@ class Watch:
             # The likelihood of a change, from the answers for quarters of the map.
             told = sum(pair.evidence for pair in _compared(before, after, QUARTERS) if pair.on_map)
             odds.append(math.log(RARE) + told)
-            for compared in (_compared(before, after, view) for view in VIEWS):
+            for compared in (_compared(before, after, blocks) for blocks in VIEWS):
                 # Each question, and all of them together.
                 tests += len(compared) + 1
                 for change in _named(compared, since):
@@ -211,31 +212,23 @@ class Answers:
     group: Ints
 
     @staticmethod
-    def single(estimate: Estimate) -> Answers:
-        """Return the answers for each single item."""
-        return Answers(
-            estimate,
-            estimate.frequencies,
-            np.sqrt(_variances(estimate)),
-            np.arange(len(estimate.frequencies)),
-        )
-
-    @staticmethod
-    def broad(estimate: Estimate, blocks: int = BLOCKS) -> Answers | None:
-        """Return the answers for blocks of cells, or for single items if they are few. The result is None for questions
-        about moves, which have too many items."""
+    def of(estimate: Estimate, blocks: int | None = None) -> Answers | None:
+        """Return the answers for each single item, or for blocks of cells, that many on each side of the map. Few items
+        need no blocks. The result is None for blocks of moves, which have too many items."""
         question = estimate.question
-        if question.domain == question.n**2 and question.n > blocks:
-            i, j = np.divmod(np.arange(question.domain), question.n)
+        group = np.arange(question.domain)
+        if blocks is not None and question.domain == question.n**2 and question.n > blocks:
+            i, j = np.divmod(group, question.n)
             group = (i * blocks // question.n) * blocks + j * blocks // question.n
-        elif question.domain <= FEW:
-            return Answers.single(estimate)
-        else:
+        elif blocks is not None and question.domain > FEW:
             return None
+        # The variances of shares among people who were drawn at random.
+        inside = np.clip(estimate.frequencies, 0.0, 1.0)
+        variances = estimate.std_errors**2 + inside * (1 - inside) / max(estimate.users, 1)
         return Answers(
             estimate,
             np.bincount(group, estimate.frequencies).astype(np.float64),
-            np.sqrt(np.bincount(group, _variances(estimate))),
+            np.sqrt(np.bincount(group, variances)),
             group,
         )
 
@@ -246,18 +239,6 @@ class Answers:
         if len(items) == 1:
             return first
         return f"{first} to {item_words(self.estimate.question, int(items[-1]))}"
-
-
-def _variances(estimate: Estimate) -> Floats:
-    """Return the variances of shares among people who were drawn at random."""
-    inside = np.clip(estimate.frequencies, 0.0, 1.0)
-    return estimate.std_errors**2 + inside * (1 - inside) / max(estimate.users, 1)
-
-
-# Item by item, and in blocks of the map.
-View = Callable[[Estimate], Answers | None]
-QUARTERS: View = partial(Answers.broad, blocks=2)
-VIEWS: tuple[View, ...] = (Answers.single, partial(Answers.broad, blocks=3), QUARTERS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,10 +289,10 @@ class _Compared:
         )
 
 
-def _compared(before: Estimates, after: Estimates, view: View) -> list[_Compared]:
+def _compared(before: Estimates, after: Estimates, blocks: int | None) -> list[_Compared]:
     """Return the answers to all questions that were asked both before and after."""
     asked = [name for name in before if before[name].users and after[name].users]
-    pairs = [(view(before[name]), view(after[name])) for name in asked]
+    pairs = [(Answers.of(before[name], blocks), Answers.of(after[name], blocks)) for name in asked]
     return [_Compared(old, new) for old, new in pairs if old is not None and new is not None]
 
 

@@ -377,16 +377,36 @@ class Facts(Asked, Common):
         return outlook(self.users, self.budget, n, trip=self.trip, most_moves=self.most_moves)
 
     def noise(self) -> str | None:
-        """Return a sentence where the result will be mostly noise, or None."""
-        from ldptrace.curator.planning import mostly_noise
+        """Return a sentence where the predicted error is so large that the result tells little about the users.
 
-        def with_users(users: int) -> Fraction:
+        >>> Facts(200_000, 1, (0, 0, 1, 1)).noise() is None
+        True
+        >>> Facts(10, 1, (0, 0, 1, 1)).noise().partition(":")[0]
+        'this will be mostly noise'
+        """
+        from ldptrace.curator.planning import ENOUGH, TOO_MUCH, outlook
+
+        # Other methods allow grids that no report of one user could be about.
+        n = min(self.map_grid().n, 100)
+
+        def view(users: int) -> Outlook:
             # Among more people a device may spend more for the same central promise.
             batch = None if self.batch is None else min(self.batch * users // self.users, MAX_BATCH)
-            return replace(self, users=users, batch=batch).budget
+            return outlook(users, replace(self, users=users, batch=batch).budget, n, trip=self.trip)
 
-        central = self.epsilon if self.shuffled else None
-        return mostly_noise(self.users, with_users, self.map_grid().n, trip=self.trip, central=central)
+        now = view(self.users)
+        if now.error < TOO_MUCH:
+            return None
+        needed = float(f"{self.users * (now.noise / ENOUGH) ** 2:.1g}")
+        if self.shuffled:
+            rounded = (digit * 10**power for power in range(12) for digit in range(1, 10))
+            needed = next(many for many in rounded if many > self.users and view(many).noise <= ENOUGH)
+        spent = f"{'central ' * self.shuffled}epsilon {float(self._parsed.epsilon):g}"
+        return (
+            f"this will be mostly noise: with {self.users:,} user{'' if self.users == 1 else 's'} and {spent} the "
+            f"predicted error of the traffic in a ninth of the area is {now.error:,.0%}, so that the result shows what "
+            f"is assumed rather than what the users did; about {needed:,.0f} users would bring it to {ENOUGH:.0%}"
+        )
 
     def plan(self, key: bytes | None = None) -> Plan:
         """Make the plan: choose the grid, the questions and their shares, the windows and the shuffler. The methods

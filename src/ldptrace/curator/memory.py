@@ -15,12 +15,12 @@ from typing import Literal
 
 import numpy as np
 
-from ldptrace.curator.changes import Answers, Change, Watch
+from ldptrace.curator.changes import QUARTERS, Answers, Change, Watch
 from ldptrace.curator.estimates import Estimates
 from ldptrace.curator.tally import Sums, Tally
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.units import duration_text, seconds_of
+from ldptrace.protocol.units import duration_text
 
 Remember = float | Literal["auto", "forever"]
 # Candidates for the half-life, in steps.
@@ -29,24 +29,6 @@ STEPS = (1, 2, 4, 8, 16, 32)
 PATIENCE = 4
 # A shorter memory must predict better by this much, twice the logarithm of the odds.
 NEARLY = 4.0
-# Predictions are judged by quarters of the map.
-QUARTERS = 2
-
-
-def remembered(text: str) -> Remember:
-    """Parse the option `--remember`: auto, forever, or a half-life as a duration, which is returned in seconds.
-
-    >>> remembered("auto"), remembered("90min")
-    ('auto', 5400.0)
-    """
-    if text == "auto":
-        return "auto"
-    if text == "forever":
-        return "forever"
-    try:
-        return float(seconds_of(text))
-    except InputError:
-        raise InputError(f"remember is auto, forever or a half-life such as 90min, got {text!r}") from None
 
 
 class Memory:
@@ -160,7 +142,7 @@ def _prediction_misfit(new: Estimates, past: Estimates) -> float:
         # Where people are says most of what a model has to follow, in the fewest numbers.
         if not (seen.users and past[name].users and seen.question.domain == seen.question.n**2):
             continue
-        answers, expected = (Answers.broad(each, QUARTERS) for each in (seen, past[name]))
+        answers, expected = (Answers.of(each, QUARTERS) for each in (seen, past[name]))
         if answers is not None and expected is not None:
             values = answers.frequencies / answers.std_errors
             against = expected.frequencies / answers.std_errors

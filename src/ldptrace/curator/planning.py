@@ -12,7 +12,6 @@ It is a yardstick to choose by, not a forecast: the model pools the answers to a
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -142,45 +141,6 @@ def map_shares(districts: int) -> dict[str, float]:
     others = {name: share for name, share in MAP_SHARES.items() if name not in told}
     left = (1 - sum(told.values())) / sum(others.values())
     return {name: share * left for name, share in others.items()} | told
-
-
-def mostly_noise(
-    users: int,
-    budget: Callable[[int], float | Fraction],
-    n: int,
-    *,
-    trip: float = TRIP,
-    central: float | Fraction | str | None = None,
-) -> str | None:
-    """Return a sentence where the predicted error is so large that what comes out tells little about the users.
-
-    `budget` gives the epsilon of a device's answer for a number of users. It grows with them under a `central` promise.
-
-    >>> mostly_noise(200_000, lambda users: 1.0, 6) is None
-    True
-    >>> mostly_noise(10, lambda users: 1.0, 6).partition(":")[0]
-    'this will be mostly noise'
-    """
-
-    def view(many: int) -> Outlook:
-        # Other methods allow grids that no report of one user could be about.
-        return outlook(many, budget(many), min(n, 100), trip=trip)
-
-    now = view(users)
-    if now.error < TOO_MUCH:
-        return None
-    if central is None:
-        needed = float(f"{users * (now.noise / ENOUGH) ** 2:.1g}")
-        spent = f"epsilon {float(epsilon_fraction(budget(users))):g}"
-    else:
-        rounded = (digit * 10**power for power in range(12) for digit in range(1, 10))
-        needed = next(many for many in rounded if many > users and view(many).noise <= ENOUGH)
-        spent = f"central epsilon {float(epsilon_fraction(central)):g}"
-    return (
-        f"this will be mostly noise: with {users:,} user{'' if users == 1 else 's'} and {spent} the predicted error "
-        f"of the traffic in a ninth of the area is {now.error:,.0%}, so that the result shows what is assumed rather "
-        f"than what the users did; about {needed:,.0f} users would bring it to {ENOUGH:.0%}"
-    )
 
 
 def moves_law(mean: float) -> Floats:

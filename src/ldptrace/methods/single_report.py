@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from ldptrace.core.drawing import Points, Ways
 from ldptrace.core.parallel import child
@@ -16,9 +15,6 @@ from ldptrace.models import fit_model
 from ldptrace.models.base import LatticeModel, MobilityModel
 from ldptrace.models.space_time import TimedModel
 from ldptrace.options import option
-
-if TYPE_CHECKING:
-    from ldptrace.models.routes.options import StreetOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +43,14 @@ def _run(job: Job) -> Synthesis:
         )
     if options.off_streets != "auto" and public.ways is None:
         raise InputError("off-streets has a meaning only with a map: give roads or routes")
-    streets = None if public.ways is None else _streets(options)
+    streets = None
+    if public.ways is not None:
+        # The rooms of the map load for those who have one.
+        from ldptrace.models.routes.options import StreetOptions
+        from ldptrace.roads.library import Library
+
+        library = None if options.library is None else Library(options.library)
+        streets = StreetOptions(library, options.off_streets)
     plan = job.plan(SINGLE)
     with job.stages("collect"):
         tally = job.collect(plan)
@@ -65,15 +68,6 @@ def _run(job: Job) -> Synthesis:
     # Public knowledge is named as such, and what it gives by itself.
     notes = (*public.notes, *([] if model.map_note is None else [model.map_note]))
     return Synthesis(plan, estimates, placed(model, options.placement), notes)
-
-
-def _streets(options: Options) -> StreetOptions:
-    """Return how trips follow the map."""
-    from ldptrace.models.routes.options import StreetOptions
-    from ldptrace.roads.library import Library
-
-    library = None if options.library is None else Library(options.library)
-    return StreetOptions(library, options.off_streets)
 
 
 def placed(model: MobilityModel, placement: Style) -> MobilityModel:

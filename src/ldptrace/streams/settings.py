@@ -61,10 +61,18 @@ def seconds_at(moment: str | float, timezone: str | None = None) -> float:
     return float(seconds[0])
 
 
-def _remember(value: Any) -> Any:
-    from ldptrace.curator.memory import remembered
+def remembered(given: float | str) -> float | Literal["auto", "forever"]:
+    """Return what `--remember` stands for: auto, forever, or a half-life in seconds, which a text gives as a duration.
 
-    return remembered(value) if isinstance(value, str) else value
+    >>> remembered("auto"), remembered("90min")
+    ('auto', 5400.0)
+    """
+    if given == "auto" or given == "forever" or not isinstance(given, str):
+        return given
+    try:
+        return float(seconds_of(given))
+    except InputError:
+        raise InputError(f"remember is auto, forever or a half-life such as 90min, got {given!r}") from None
 
 
 def method_names() -> list[str]:
@@ -103,7 +111,7 @@ class Settings(Common, Streets):
         metavar="auto|forever|DURATION",
         help="Age at which a report has half the weight of a new one, such as 2h; auto: chosen so that older reports "
         "best predict newer ones; forever: equal weights.",
-        parse=_remember,
+        parse=remembered,
     )
     presence: Presence = option(
         "hidden",

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from ldptrace.cli.common import note
 from ldptrace.cli.generate import Making, draw_trips
 from ldptrace.cli.options import with_options
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from ldptrace_lab.campus.walks import Walks
 
 
 @with_options(making=Making, without=("minutes",))
@@ -40,14 +34,9 @@ def campus(
 
     settings = making.settings(PRESETS, minutes=minutes)
 
-    def build(rng: np.random.Generator) -> Walks:
-        return campus_walks(rng, buildings=buildings, visits=visits, **settings)
-
-    def write(place: Walks) -> None:
-        if pois is not None:
-            with atomic_path(pois) as temporary:
-                place.pois.to_csv(temporary)
-
-    draw_trips(build, making, write)
+    place = draw_trips(lambda rng: campus_walks(rng, buildings=buildings, visits=visits, **settings), making)
+    if pois is not None:
+        with atomic_path(pois) as temporary:
+            place.pois.to_csv(temporary)
     if for_writing(making.output, None).name != "parquet":
         note("the visits (columns poi and poi_t) need Parquet; this file has the points only")
