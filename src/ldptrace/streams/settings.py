@@ -61,14 +61,14 @@ def seconds_at(moment: str | float, timezone: str | None = None) -> float:
     return float(seconds[0])
 
 
-def remembered(given: float | str) -> float | Literal["auto", "forever"]:
+def remembered(given: Any) -> float | Literal["auto", "forever"]:
     """Return what `--remember` stands for: auto, forever, or a half-life in seconds, which a text gives as a duration.
 
     >>> remembered("auto"), remembered("90min")
     ('auto', 5400.0)
     """
-    if given == "auto" or given == "forever" or not isinstance(given, str):
-        return given
+    if given in ("auto", "forever") or not isinstance(given, str):
+        return given  # type: ignore[no-any-return]
     try:
         return float(seconds_of(given))
     except InputError:
