@@ -12,7 +12,7 @@ from ldptrace.core.placement import place
 from ldptrace.engines.local import Memory
 from ldptrace.errors import InputError, PlanError
 from ldptrace.methods.base import Job, Method, Spending, Synthesis
-from ldptrace.options import NoOptions, option
+from ldptrace.options import NoOptions, chosen, option
 from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -79,12 +79,11 @@ def test_leaks_are_closed_by_their_option() -> None:
 
 
 def test_options_are_checked_by_their_record() -> None:
-    method = Method("a", "", lambda job: Synthesis(), options=Hides)
-    assert method.chosen({"hide": True}) == Hides(hide=True)
+    assert chosen("a", Hides, {"hide": True}) == Hides(hide=True)
     with pytest.raises(InputError, match=r"method a has no option 'seek'; it has hide"):
-        method.chosen({"seek": True})
+        chosen("a", Hides, {"seek": True})
     with pytest.raises(InputError, match="hide must be true or false, got 'often'"):
-        method.chosen({"hide": "often"})
+        chosen("a", Hides, {"hide": "often"})
 
 
 GRID = Grid((0, 0, 6, 6), 6)

@@ -86,22 +86,18 @@ def synthesize(
         if model is not None and done.release is not None:
             done.release.save(model)
     if json_file is not None:
-        write_text(json.dumps(found(done, output), indent=2), json_file)
+        found = {
+            "output": str(output),
+            "trajectories": done.count,
+            "users": done.users,
+            "cells_per_side": done.grid.n,
+            "mostly_noise": done.noise,
+            "seconds": done.seconds,
+            "privacy": done.privacy(),
+        }
+        write_text(json.dumps(found, indent=2), json_file)
     for line in told(done, output, sum(stages.seconds.values())):
         note(line)
-
-
-def found(done: Run, output: Path) -> dict[str, Any]:
-    """Return the facts about a run as plain data."""
-    return {
-        "output": str(output),
-        "trajectories": done.count,
-        "users": done.users,
-        "cells_per_side": done.grid.n,
-        "mostly_noise": done.noise,
-        "seconds": done.seconds,
-        "privacy": done.privacy(),
-    }
 
 
 def told(done: Run, output: Path, seconds: float) -> list[str]:

@@ -28,8 +28,8 @@ class TripsPerPerson:
     """Mean number of trips of the people who were asked, in the time that they were asked about.
 
     >>> found = TripsPerPerson(1.5, 0.1, 0.25)
-    >>> found.interval, found.in_population(1000)
-    ((1.304, 1.696), (1500.0, 1304.0, 1696.0))
+    >>> found.interval, found.words(100)[1].partition(",")[0]
+    ((1.304, 1.696), 'That is 150 trips (130 to 170) of 100 people')
     """
 
     value: float
@@ -45,31 +45,20 @@ class TripsPerPerson:
         half = WIDE * self.std_error
         return round(max(self.value - half, self.least), 12), round(self.value + half, 12)
 
-    @property
-    def assumption(self) -> str:
-        """The assumption about the classes "4 to 5" and "6 or more", in words."""
-        return (
-            f"assumed: {CLASSES[-1]} or more trips are {OPEN:g} on average, "
-            f"{CLASSES[-2]} to {CLASSES[-1] - 1} are {MIDDLE:g}"
-        )
-
-    def in_population(self, people: float) -> tuple[float, float, float]:
-        """Return the number of trips of a population with its interval, if the people who were asked represent the
-        population."""
-        if not (math.isfinite(people) and people > 0):
-            raise InputError(f"a population is a positive number of people, got {people!r}")
-        low, high = self.interval
-        return self.value * people, low * people, high * people
-
     def words(self, people: float | None = None) -> list[str]:
-        """Return the result in words, with its assumption."""
+        """Return the result in words, with its assumption about the last two classes, and how many trips that is in a
+        population, if the people who were asked represent it."""
         low, high = self.interval
-        said = [f"{self.value:.2f} trips per person ({low:.2f} to {high:.2f}; {self.assumption})."]
+        said = [
+            f"{self.value:.2f} trips per person ({low:.2f} to {high:.2f}; assumed: {CLASSES[-1]} or more trips are "
+            f"{OPEN:g} on average, {CLASSES[-2]} to {CLASSES[-1] - 1} are {MIDDLE:g})."
+        ]
         if people is not None:
-            total, fewest, most = self.in_population(people)
+            if not (math.isfinite(people) and people > 0):
+                raise InputError(f"a population is a positive number of people, got {people!r}")
             said.append(
-                f"That is {total:,.0f} trips ({fewest:,.0f} to {most:,.0f}) of {people:,.0f} people, if those who were "
-                "asked are typical of them."
+                f"That is {self.value * people:,.0f} trips ({low * people:,.0f} to {high * people:,.0f}) of "
+                f"{people:,.0f} people, if those who were asked are typical of them."
             )
         return [*said, PEOPLE]
 
