@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from ldptrace.errors import InputError
-from ldptrace.streams.settings import Settings, other_method, remembered
+from ldptrace.plugins import STREAMS, find, load
+from ldptrace.streams.settings import Settings, remembered
 
 
 def test_settings_are_checked_before_anything_is_read() -> None:
@@ -30,7 +31,7 @@ def test_a_step_has_fifty_ticks_unless_given() -> None:
 
 def test_another_method_is_found_by_its_name() -> None:
     assert Settings(2.0).other is None
-    assert Settings(2.0, method="lpa").other is other_method("lpa")
+    assert Settings(2.0, method="lpa").other is load(find(STREAMS, "lpa"))
 
 
 @pytest.mark.parametrize("given", [True, float("nan"), float("inf"), [60]])

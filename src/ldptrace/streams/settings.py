@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from ldptrace.core.drawing import Streets
@@ -172,18 +173,16 @@ class Settings(Common, Streets):
         """The length of a step."""
         return STEP * self.tick if self.step is None else self.step
 
-    @property
+    @cached_property
     def other(self) -> StreamMethod | None:
         """The method of another package, or None."""
-        return None if self.method == DEFAULT else other_method(self.method)
-
-
-def other_method(name: str) -> StreamMethod:
-    """Return the stream method with this name from an installed package."""
-    given = find(STREAMS, name)
-    if given is None:
-        raise InputError(f"a stream has the methods {', '.join(sorted(method_names()))}, got {name!r}")
-    method = load(given)
-    if not isinstance(method, StreamMethod):
-        raise InputError(f"{name} is not a method for streams but a {type(method).__name__}")
-    return method
+        if self.method == DEFAULT:
+            return None
+        given = find(STREAMS, self.method)
+        if given is None:
+            known = ", ".join(sorted(method_names()))
+            raise InputError(f"a stream has the methods {known}, got {self.method!r}")
+        method = load(given)
+        if not isinstance(method, StreamMethod):
+            raise InputError(f"{self.method} is not a method for streams but a {type(method).__name__}")
+        return method
