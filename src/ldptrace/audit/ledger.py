@@ -6,7 +6,6 @@ its own ledger, a script, and the result that the protocol demands after every s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -70,7 +69,7 @@ RESTART = Step("restart")
 
 def ledger_findings(device: Device) -> list[LedgerFinding]:
     """Check retries, restarts, forks, limits and windows."""
-    plans = {name: plan.to_json() for name, plan in _plans()}
+    plans = {name: plan.to_json() for name, plan in _plans().items()}
     findings = [
         _tried(device, f"audit-{place}", name, steps, plans)
         for place, (name, steps) in enumerate(_scenarios().items())
@@ -186,11 +185,11 @@ def _campaign(nonce: int, standing: Standing | None = None) -> Plan:
     return Plan("audit", GRID, Fraction(1), (_round("0.1"),), campaign=campaign, standing=standing)
 
 
-def _plans() -> Iterator[tuple[str, Plan]]:
+def _plans() -> dict[str, Plan]:
     one = _campaign(1)
     two, fork = one.extended(_round("0.2")), one.extended(_round("0.3"))
     week = Standing.of(WEEK, epsilon=1, lifetime=3, grace=DAY)
-    yield from {
+    return {
         "one": one,
         "two": two,
         "fork": fork,
@@ -198,7 +197,7 @@ def _plans() -> Iterator[tuple[str, Plan]]:
         "another campaign": _campaign(2),
         "a third campaign": _campaign(3),
         "week": _campaign(4, week),
-    }.items()
+    }
 
 
 def _round(epsilon: str) -> Round:

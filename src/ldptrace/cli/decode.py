@@ -30,7 +30,6 @@ def decode(
     ),
 ) -> None:
     """Print a plan, a report or another file of the protocol in plain words."""
-
     known = None if plan is None else read_as(plan, Plan.from_json)
     with sys.stdin.buffer if str(file) == "-" else open(file, "rb") as source:
         data = source.read(MOST)
@@ -117,7 +116,6 @@ def _tally(data: bytes, plan: Plan | None) -> list[str]:
 
 
 def _ledger(document: dict[str, Any]) -> list[str]:
-
     answers = count(len(document["entries"]), "answer")
     lines = [f"A ledger with the limit epsilon {document['limit']} and {answers}."]
     for entry in document["entries"]:

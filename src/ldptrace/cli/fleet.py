@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -20,13 +20,6 @@ if TYPE_CHECKING:
 
 # Trips of a generated city that are drawn at most; a larger fleet repeats them.
 MOST_TRIPS = 20_000
-SeedOption = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        help="Seed of the trips and the simulated faults; the noise in reports never depends on a seed.",
-    ),
-]
 
 
 @with_options(reading=Reading, only=("format", "crs", "x", "y", "t", "id", "user", "timezone", "month_first"))
@@ -44,7 +37,11 @@ def fleet(
     duplicates: float = typer.Option(0.0, help="Share of devices that send their report twice."),
     drops: float = typer.Option(0.0, help="Share of devices that lose a request or a response, and retry."),
     garbage: float = typer.Option(0.0, help="Share of devices that also send invalid bytes."),
-    seed: SeedOption = None,
+    seed: int | None = typer.Option(
+        None,
+        min=0,
+        help="Seed of the trips and the simulated faults; the noise in reports never depends on a seed.",
+    ),
     concurrency: int = typer.Option(
         64, min=1, max=2_000, help="Number of connections that are open at the same time."
     ),

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 FolderOption = Annotated[
     Path, typer.Option("--data", envvar="LDPTRACE_SHUFFLER", help="Folder of the shuffler's storage.")
 ]
-PlanArgument = Annotated[str, typer.Argument(help="Id of the plan, or the first digits of it.")]
 FOLDER = Path("ldptrace-shuffler")
 # Seconds that the curator's server has to answer.
 PATIENCE = 30.0
@@ -55,13 +54,11 @@ def run(
     settings: Settings,
     trust_proxy: ProxyOption = "127.0.0.1",
     trial_clock: ClockOption = None,
-    witness: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder on another disk. A file in it tells the shuffler when its own disk was set back, as by a "
-            "snapshot of the machine. The shuffler remembers the folder."
-        ),
-    ] = None,
+    witness: Path | None = typer.Option(
+        None,
+        help="Folder on another disk. A file in it tells the shuffler when its own disk was set back, as by a snapshot "
+        "of the machine. The shuffler remembers the folder.",
+    ),
 ) -> None:
     """Run a shuffler: it mixes the sealed reports of devices and hands them to the curator without their senders.
 
@@ -136,7 +133,7 @@ def add(
 
 
 def codes(
-    plan: PlanArgument,
+    plan: str = typer.Argument(help="Id of the plan, or the first digits of it."),
     people: int = typer.Option(min=1, help="Number of people, each of whom gets a line of codes."),
     first: int | None = typer.Option(None, min=0, help="In a standing plan: number of the first window."),
     windows: int = typer.Option(

@@ -30,25 +30,9 @@ if TYPE_CHECKING:
     from ldptrace.synthesis import Run
 
 
-OutputOption = Annotated[
-    Path,
-    typer.Option(
-        "-o",
-        "--out",
-        metavar="FILE",
-        parser=typed_path,
-        help="File for the synthetic trips; - writes to standard output.",
-    ),
-]
 MethodOptions = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME=VALUE", help="Set an option of the method; may be given several times."),
-]
-ModelOption = Annotated[
-    Path | None,
-    typer.Option(
-        help="Also save the fitted model in this file (.npz), from which `ldptrace sample` draws trips."
-    ),
 ]
 
 
@@ -58,12 +42,22 @@ ModelOption = Annotated[
     running=Running,
 )
 def synthesize(
+    *,
     source: InputArgument,
-    output: OutputOption,
+    output: Path = typer.Option(
+        ...,
+        "-o",
+        "--out",
+        metavar="FILE",
+        parser=typed_path,
+        help="File for the synthetic trips; - writes to standard output.",
+    ),
     given: dict[str, Any],
     running: Running,
     option: MethodOptions = None,
-    model: ModelOption = None,
+    model: Path | None = typer.Option(
+        None, help="Also save the fitted model in this file (.npz), from which `ldptrace sample` draws trips."
+    ),
     to: ToOption = None,
     json_file: JsonOption = None,
     force: ForceOption = False,

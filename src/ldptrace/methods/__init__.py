@@ -5,18 +5,12 @@ from __future__ import annotations
 from importlib import import_module
 
 from ldptrace import plugins
+from ldptrace.curator.facts import PAPER, SINGLE
 from ldptrace.errors import InputError
 from ldptrace.methods.base import Job, Method, Synthesis
 
 # The module of each method; it loads with the method, because a run needs one.
-METHODS = {
-    "single-report": "single_report",
-    "paper": "paper",
-    "paper-unpadded": "paper",
-    "randsyn": "paper",
-    "combtran": "paper",
-    "noadapt": "paper",
-}
+METHODS = {SINGLE: "single_report", **dict.fromkeys(PAPER, "paper")}
 
 
 def names() -> list[str]:
