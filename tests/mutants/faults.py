@@ -304,11 +304,11 @@ LOCAL_DATA = [
     Fault("job: the limit cannot be reached", _SPENDING, "if self.spent + plan.epsilon > self.limit:", "if self.spent + plan.epsilon >= self.limit:", SPENDING),
     Fault("job: earlier plans are forgotten", _SPENDING, "if self.spent + plan.epsilon > self.limit:", "if plan.epsilon > self.limit:", SPENDING),
     Fault("job: sums are rounded", _SPENDING, "if self.spent + plan.epsilon > self.limit:", "if float(self.spent + plan.epsilon) > float(self.limit):", SPENDING),
-    Fault("job: a round that is asked again is free", _SPENDING, "return one_chain and round_number not in self.rounds", "return one_chain", SPENDING),
-    Fault("job: forks are free", _SPENDING, "one_chain = self.plan.id in plan.chain or plan.id in self.plan.chain", "one_chain = self.plan.root == plan.root", SPENDING),
-    Fault("job: rounds of any plan are free", _SPENDING, "one_chain = self.plan.id in plan.chain or plan.id in self.plan.chain", "one_chain = True", SPENDING),
+    Fault("job: a round that is asked again is free", _SPENDING, "if one_chain and round_number not in asked:", "if one_chain:", SPENDING),
+    Fault("job: forks are free", _SPENDING, "one_chain = longest.id in plan.chain or plan.id in longest.chain", "one_chain = longest.root == plan.root", SPENDING),
+    Fault("job: rounds of any plan are free", _SPENDING, "one_chain = longest.id in plan.chain or plan.id in longest.chain", "one_chain = True", SPENDING),
     Fault("job: rounds count from the end", _SPENDING, "if not 0 <= round_number < len(plan.rounds):", "if not round_number < len(plan.rounds):", SPENDING),
-    Fault("job: the longer plan is forgotten", _SPENDING, "entry.plan = max(entry.plan, plan, key=lambda one: len(one.rounds))", "pass", SPENDING),
+    Fault("job: the longer plan is forgotten", _SPENDING, "longest = max(longest, plan, key=lambda one: len(one.rounds))", "pass", SPENDING),
 ]  # fmt: skip
 
 SEEDS = [

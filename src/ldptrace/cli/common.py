@@ -70,10 +70,6 @@ JsonOption = Annotated[
 ]
 
 
-SeedOption = Annotated[
-    int | None,
-    typer.Option(min=0, help="Seed of the random numbers; equal seeds give equal results."),
-]
 PlanOption = Annotated[Path, typer.Option(help="File of the plan of the collection.")]
 RoundOption = Annotated[
     int | None,

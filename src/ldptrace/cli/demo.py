@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
-from ldptrace.cli.common import Progress, SeedOption
+from ldptrace.cli.common import Progress
 
 if TYPE_CHECKING:
     from ldptrace.core.trajectories import Trajectories
@@ -32,7 +32,9 @@ def demo(
     epsilon: float = typer.Option(
         1.0, help="Epsilon, the privacy budget of each user; smaller is more private."
     ),
-    seed: SeedOption = 1,
+    seed: int | None = typer.Option(
+        1, min=0, help="Seed of the random numbers; equal seeds give equal results."
+    ),
 ) -> None:
     """Try ldptrace on a generated city: simulate reports, make synthetic trips by three methods, and compare them."""
     import numpy as np
@@ -57,11 +59,8 @@ def demo(
         runs = {}
         for name, (method, on_streets) in SETS.items():
             with stages(f"synthesise {name}"):
-                public: dict[str, Any] = {"roads": roads} if on_streets else {}
-                settings = Settings.of(
-                    epsilon, bounds=traffic.bounds, grid=GRID, method=method, seed=seed, **public
-                )
-                runs[name] = run(real, settings)
+                given = {"grid": GRID, "method": method, "seed": seed, "roads": roads if on_streets else None}
+                runs[name] = run(real, Settings.of(epsilon, bounds=traffic.bounds, **given))
         sets = {name: done.trajectories for name, done in runs.items()}
         with stages("evaluate"):
             card = evaluate(

@@ -27,19 +27,6 @@ from ldptrace.simulation import Collection, Members
 
 
 @dataclass(eq=False)
-class _Paid:
-    """A plan whose epsilon was paid: the longest of its chain so far, and its rounds that were asked."""
-
-    plan: Plan
-    rounds: set[int] = field(default_factory=set)
-
-    def covers(self, plan: Plan, round_number: int) -> bool:
-        """Whether the round is one more round of the same plan, or of one that extends it or is extended by it."""
-        one_chain = self.plan.id in plan.chain or plan.id in self.plan.chain
-        return one_chain and round_number not in self.rounds
-
-
-@dataclass(eq=False)
 class Spending:
     """The epsilon that one run may cost each device, and what it has cost so far.
 
@@ -51,12 +38,13 @@ class Spending:
     """
 
     limit: Fraction
-    paid: list[_Paid] = field(default_factory=list)
+    # The plans that were paid, each the longest of its chain so far, and their rounds that were asked.
+    paid: list[tuple[Plan, frozenset[int]]] = field(default_factory=list)
 
     @property
     def spent(self) -> Fraction:
         """The sum of the epsilons that were paid."""
-        return sum((entry.plan.epsilon for entry in self.paid), Fraction(0))
+        return sum((plan.epsilon for plan, _ in self.paid), Fraction(0))
 
     def pay(self, plan: Plan, round_number: int) -> None:
         """Enter one round of a plan that every device is asked, or raise an error if the limit does not allow it."""
@@ -66,18 +54,20 @@ class Spending:
                 f"job.collect: the rounds of the plan {plan.method!r} have the numbers 0 to {len(plan.rounds) - 1}, "
                 f"got {round_number}"
             )
-        entry = next((entry for entry in self.paid if entry.covers(plan, round_number)), None)
-        if entry is None:
-            if self.spent + plan.epsilon > self.limit:
-                raise PlanError(
-                    f"job.collect: round {round_number} of the plan {plan.method!r} costs each device epsilon "
-                    f"{decimal_text(plan.epsilon)}, but the job allows epsilon {decimal_text(self.limit)} in all, "
-                    f"and earlier collections have used {decimal_text(self.spent)} of it"
-                )
-            entry = _Paid(plan)
-            self.paid.append(entry)
-        entry.plan = max(entry.plan, plan, key=lambda one: len(one.rounds))
-        entry.rounds.add(round_number)
+        for place, (longest, asked) in enumerate(self.paid):
+            # One more round of the same plan, or of one that extends it or is extended by it, costs nothing more.
+            one_chain = longest.id in plan.chain or plan.id in longest.chain
+            if one_chain and round_number not in asked:
+                longest = max(longest, plan, key=lambda one: len(one.rounds))
+                self.paid[place] = longest, asked | {round_number}
+                return
+        if self.spent + plan.epsilon > self.limit:
+            raise PlanError(
+                f"job.collect: round {round_number} of the plan {plan.method!r} costs each device epsilon "
+                f"{decimal_text(plan.epsilon)}, but the job allows epsilon {decimal_text(self.limit)} in all, and "
+                f"earlier collections have used {decimal_text(self.spent)} of it"
+            )
+        self.paid.append((plan, frozenset({round_number})))
 
 
 @dataclass(frozen=True, eq=False)
