@@ -81,7 +81,7 @@ def test_what_may_be_over_counts_as_far_as_it_may_not(rng: np.random.Generator) 
     for number, users in enumerate((9000, 2000, 1000)):
         watch.add(step(4 + number, rng, users=users), 10.0 * number, weight=0.5)
     first, second, last = (
-        each.sums.aged(2.0**-age) for each, age in zip(watch._recent, (2, 1, 0), strict=True)
+        sums.aged(2.0**-age) for (*_, sums), age in zip(watch._recent, (2, 1, 0), strict=True)
     )
     both, every = second + last, first + second + last
     watch._chances = np.array([0.2, 0.3, 0.5])

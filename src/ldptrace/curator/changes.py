@@ -60,46 +60,20 @@ class Change:
         return self.words("steps")
 
     def words(self, steps: str) -> str:
-        """Return the change in words; `steps` says what is compared, such as windows."""
-        way = "more" if self.after > self.before else "fewer"
-        return (
-            f"{self.question} has changed since {moment_words(self.since)}: {way} {self.where} "
-            f"({self.before:.3f} to {self.after:.3f} per device; {self.chance_words(steps)})"
-        )
+        """Return the change in words; `steps` says what is compared, such as windows.
 
-    def chance_words(self, steps: str) -> str:
-        """Return in words how likely noise alone gives this change.
-
-        >>> Change("start", 0.0, 0, "cell A1", 0.1, 0.2, 0.0123).chance_words("weeks")
-        'by chance in 1 of 81 weeks'
+        >>> Change("start", 3900.0, 0, "cell A1", 0.1, 0.2, 0.0123).words("weeks")
+        'start has changed since 3,900 s: more cell A1 (0.100 to 0.200 per device; by chance in 1 of 81 weeks)'
         """
-        if self.chance * CERTAIN < 1:
-            return f"by chance in fewer than 1 of {CERTAIN:,} {steps}"
-        return f"by chance in 1 of {float(f'{1 / self.chance:.2g}'):,.0f} {steps}"
-
-
-def moment_words(time: float) -> str:
-    """Return a time in words: a date if seconds count from 1970, otherwise seconds.
-
-    >>> moment_words(3900.0), moment_words(1772436600.0)
-    ('3,900 s', '2026-03-02 07:30 UTC')
-    """
-    if abs(time) < 2 * 86_400:
-        return f"{time:,.0f} s"
-    return date_words(time)
-
-
-@dataclass(frozen=True, eq=False)
-class Step:
-    """The tally of a step that ended at `time`, and the weight of the step when it was new."""
-
-    time: float
-    tally: Tally
-    weight: float
-
-    @property
-    def sums(self) -> Sums:
-        return Sums.of(self.tally).aged(self.weight)
+        way = "more" if self.after > self.before else "fewer"
+        # Seconds count from 1970, or from the beginning of what is played.
+        since = date_words(self.since) if abs(self.since) >= 2 * 86_400 else f"{self.since:,.0f} s"
+        sure = self.chance * CERTAIN < 1
+        odds = f"fewer than 1 of {CERTAIN:,}" if sure else f"1 of {float(f'{1 / self.chance:.2g}'):,.0f}"
+        return (
+            f"{self.question} has changed since {since}: {way} {self.where} ({self.before:.3f} to {self.after:.3f} per "
+            f"device; by chance in {odds} {steps})"
+        )
 
 
 class Watch:
@@ -109,14 +83,15 @@ class Watch:
 
     def __init__(self, plan: Plan, warm_up: int = 0) -> None:
         self.plan, self._warm_up = plan, warm_up
-        self._recent: deque[Step] = deque(maxlen=AFTER + BEFORE)
+        # The ends of steps, their tallies, and the sums of these with the weight of the step when it was new.
+        self._recent: deque[tuple[float, Tally, Sums]] = deque(maxlen=AFTER + BEFORE)
         self._steps = 0
         # Chances that there was no change, and that the last step, the last two ... are all since one.
         self._chances: Floats = np.ones(1)
 
     def add(self, tally: Tally, time: float, weight: float = 1.0) -> tuple[Change, ...]:
         """Add a step that ended at `time`, and return the changes, the clearest first."""
-        self._recent.append(Step(time, tally, weight))
+        self._recent.append((time, tally, Sums.of(tally).aged(weight)))
         self._steps += 1
         self._chances = np.ones(1)
         if self._steps <= self._warm_up:
@@ -154,14 +129,14 @@ class Watch:
     @property
     def since_change(self) -> Sums:
         """Return the sum of all stored steps; after a change, these are the steps since the change."""
-        return reduce(Sums.__add__, (step.sums for step in self._recent))
+        return reduce(Sums.__add__, (sums for *_, sums in self._recent))
 
     def believed(self, sums: Sums, half_life: float) -> Sums:
         """Return the sums of a memory with this half-life, where old steps count less if a change is likely. The result
         is the mean over all possible beginnings of a change, weighted by their probabilities.
         """
         steps = list(reversed(self._recent))[: len(self._chances) - 1]
-        own = [step.sums.aged(2 ** ((step.time - steps[0].time) / half_life)) for step in steps]
+        own = [part.aged(2 ** ((time - steps[0][0]) / half_life)) for time, _, part in steps]
         users = np.array([sums.users, *np.cumsum([part.users for part in own])])
         parts = np.divide(self._chances, users, out=np.zeros(len(users)), where=users > 0)
         old, *begun = parts / max(parts.sum(), 1e-300)
@@ -176,10 +151,10 @@ class Watch:
         steps = list(self._recent)
         earlier, later = steps[-count - BEFORE : -count], steps[-count:]
         before, after = (
-            Estimates.from_tally(self.plan, Tally.merge([step.tally for step in part]))
+            Estimates.from_tally(self.plan, Tally.merge([tally for _, tally, _ in part]))
             for part in (earlier, later)
         )
-        return earlier[-1].time, before, after
+        return earlier[-1][0], before, after
 
 
 def level_changes(points: Sequence[tuple[float, float] | None]) -> list[int]:
