@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from itertools import combinations, pairwise
 from typing import TypeVar
 
@@ -141,15 +141,11 @@ class ExactFinding:
 
 def exact_findings(plan: Plan) -> list[ExactFinding]:
     """Check every randomizer of the plan, made small and listed in full, with the plan's own integers."""
-    known: dict[Randomizer, tuple[int, int, Fraction | None, bool]] = {}
-    findings = []
+    findings, enumerated = [], cache(_enumerated)
     for number, round_ in enumerate(plan.rounds):
         for ask in round_.asks:
-            small = shrunk(ask.randomizer)
-            if small not in known:
-                known[small] = _enumerated(small)
-            inputs, outputs, ratio, same = known[small]
             channel = ask.randomizer
+            inputs, outputs, ratio, same = enumerated(shrunk(channel))
             holds = same and _full_size_agrees(channel)
             findings.append(
                 ExactFinding(

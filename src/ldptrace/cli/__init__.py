@@ -23,7 +23,6 @@ from ldptrace.cli.common import UsageError, note, said_as_notes, sentence
 from ldptrace.errors import LdptraceError
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
     from types import FrameType
 
 # Exit status after Ctrl-C, and after other signals that end a program.
@@ -61,10 +60,9 @@ AREAS = {
     "shuffle": ("shuffle",),
     "fleet": ("fleet",),
 }
-
-
-# Commands of which all files stay or none.
-WHOLE = frozenset(name for commands in AREAS.values() for name in commands) - LASTING
+# The area of each command, and the commands of which all files stay or none.
+AREA_OF = {name: area for area, commands in AREAS.items() for name in commands}
+WHOLE = AREA_OF.keys() - LASTING
 
 
 def application(command: str | None = None) -> typer.Typer:
@@ -87,10 +85,10 @@ def application(command: str | None = None) -> typer.Typer:
         """Synthetic trajectories under local differential privacy."""
         context.with_resource(said_as_notes())
 
-    own = [area for area, commands in AREAS.items() if command in commands]
-    if own or command == "--version":
-        for area in own:
-            _add_area(app, area)
+    if command in AREA_OF:
+        _add_area(app, AREA_OF[command])
+        return app
+    if command == "--version":
         return app
     other = None if command is None else plugins.find(plugins.COMMANDS, command)
     if other is not None:
@@ -99,10 +97,12 @@ def application(command: str | None = None) -> typer.Typer:
     others = plugins.installed(plugins.COMMANDS)
     for area in AREAS:
         _add_area(app, area)
-    taken = {name for commands in AREAS.values() for name in commands}
-    for name in others:
-        if name not in taken:
-            _register(others[name], app)
+    for name in sorted(others.keys() - AREA_OF.keys()):
+        # A command of another package that cannot be imported is reported, and all other commands work.
+        try:
+            plugins.load(others[name])(app)
+        except LdptraceError as error:
+            note(f"warning: {error}")
     return app
 
 
@@ -114,14 +114,6 @@ def _add_area(app: typer.Typer, area: str) -> None:
             app.add_typer(found, name=name)
         else:
             app.command()(found)
-
-
-def _register(point: EntryPoint, app: typer.Typer) -> None:
-    """Add a command of another package. A command that cannot be imported is reported, and all other commands work."""
-    try:
-        plugins.load(point)(app)
-    except LdptraceError as error:
-        note(f"warning: {error}")
 
 
 def _version(wanted: bool) -> None:

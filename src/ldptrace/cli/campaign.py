@@ -17,6 +17,7 @@ from ldptrace.cli.plan import key_file
 from ldptrace.cli.serve import DatabaseOption, DataOption, database_of
 from ldptrace.curator.facts import Facts
 from ldptrace.curator.hiding import refused_by_default
+from ldptrace.curator.opening import CuratorKey
 from ldptrace.errors import InputError
 from ldptrace.options import decoded
 from ldptrace.protocol.plan import Plan
@@ -24,7 +25,6 @@ from ldptrace.protocol.units import date_words, duration_words
 from ldptrace.server.terms import Terms
 
 if TYPE_CHECKING:
-    from ldptrace.curator.opening import CuratorKey
     from ldptrace.server.views import Overview, Predicted, RoundReports
 
 # Windows that are shown of a standing campaign.
@@ -64,7 +64,9 @@ def create(
     if notice and not notice.startswith(("https://", "http://")):
         notice = Path(notice).read_text(encoding="utf-8").strip()
     terms = replace(terms, notice=notice)
-    key = None if plan is None or chosen.shuffled is None else _key_of(plan)
+    key = None
+    if plan is not None and chosen.shuffled is not None and key_file(plan).exists():
+        key = CuratorKey.from_text(key_file(plan).read_text(errors="replace"))
     campaigns.check_new(name, chosen, terms, key)
     store = database_of(data, database, new=True)
     made = campaigns.create(store, name, chosen, terms, actor=actor(), key=key)
@@ -88,14 +90,6 @@ def create(
             f"the id of the plan is {made.plan.id}; the private key stays in the database and its backups. Make a "
             f"token for the shuffler: ldptrace campaign token {name} --scope shuffle"
         )
-
-
-def _key_of(plan: Path) -> CuratorKey | None:
-    """Return the private key that `ldptrace plan` wrote beside a shuffled plan, or None."""
-    from ldptrace.curator.opening import CuratorKey
-
-    path = key_file(plan)
-    return CuratorKey.from_text(path.read_text(errors="replace")) if path.exists() else None
 
 
 def _network_files(path: Path) -> dict[str, bytes]:

@@ -13,6 +13,7 @@ from ldptrace.cli.common import JsonOption, check_outputs, note, table_console, 
 from ldptrace.cli.options import with_options
 from ldptrace.curator.facts import SHUFFLER, Facts
 from ldptrace.curator.hiding import refused_by_default
+from ldptrace.curator.opening import CuratorKey
 from ldptrace.device.storage import replace_file
 from ldptrace.errors import InputError
 from ldptrace.protocol.seals import GENERATOR
@@ -20,7 +21,6 @@ from ldptrace.protocol.seals import GENERATOR
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ldptrace.curator.opening import CuratorKey
     from ldptrace.curator.planning import Outlook
     from ldptrace.protocol.plan import Plan
 
@@ -114,8 +114,6 @@ def _secret(facts: Facts, output: Path | None) -> CuratorKey | None:
         raise InputError(
             f"{key_file(output)} exists, and may open the reports to another plan: give -o another file"
         )
-    from ldptrace.curator.opening import CuratorKey
-
     return CuratorKey.drawn()
 
 
