@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import zip_longest
 
 import numpy as np
 from scipy import stats
@@ -64,14 +64,17 @@ def structural_findings(plan: Plan) -> list[StructuralFinding]:
     return findings
 
 
-def _equal(number: int, what: str, values: dict[str, list[str]]) -> StructuralFinding:
+def _equal(
+    number: int, what: str, values: dict[str, list[str]], whose: str = "extreme trajectories"
+) -> StructuralFinding:
+    """Check that a property of the messages is the same for everybody, draw by draw."""
     names = list(values)
     first = values[names[0]]
     other = next((name for name in names if values[name] != first), None)
     if other is None:
-        detail = f"the same for {len(names)} extreme trajectories, {len(first)} draws each"
+        detail = f"the same for {len(names)} {whose}, {len(first)} draws each"
         return StructuralFinding(number, what, True, detail)
-    seen, instead = next((a, b) for a, b in zip(first, values[other], strict=True) if a != b)
+    seen, instead = next((a, b) for a, b in zip_longest(first, values[other]) if a != b)
     detail = f"{seen} for {names[0]!r}, {instead} for {other!r}: one message distinguishes them, so epsilon is infinite"
     return StructuralFinding(number, what, False, detail)
 
@@ -136,11 +139,11 @@ def client_structure(plan: Plan, device: Device, trials: int) -> list[Structural
             name: reports_of(device, asking(plan, trips) | {"round": number}, DRAWS)
             for name, trips in people.items()
         }
-        sizes = {name: {len(message) for message in messages} for name, messages in sent.items()}
+        sizes = {name: [f"{len(m)} bytes" for m in messages] for name, messages in sent.items()}
         # Version, plan and round; the window of a standing plan follows from a phase that is drawn.
-        heads = {name: {message[: GROUP_AT.start] for message in messages} for name, messages in sent.items()}
-        findings += [_one(number, "size", sizes), _one(number, "header", heads), _valid(plan, number, sent)]
-        findings.append(_group(plan, device, number, trials))
+        heads = {name: [m[: GROUP_AT.start].hex() for m in messages] for name, messages in sent.items()}
+        findings += [_equal(number, "size", sizes, "people"), _equal(number, "header", heads, "people")]
+        findings += [_valid(plan, number, sent), _group(plan, device, number, trials)]
     return findings
 
 
@@ -149,16 +152,6 @@ def id_finding(ids: Counter[bytes]) -> StructuralFinding:
     repeated = len(ids) < ids.total()
     detail = f"{'two' if repeated else 'no two'} of {ids.total():,} reports have one id"
     return StructuralFinding(0, "report id", not repeated, detail)
-
-
-def _one(number: int, what: str, values: Mapping[str, set[Any]]) -> StructuralFinding:
-    (name, first), *others = values.items()
-    for other, seen in others:
-        if len(first | seen) > 1:
-            return StructuralFinding(
-                number, what, False, f"{name!r} and {other!r} can be distinguished by it"
-            )
-    return StructuralFinding(number, what, True, f"the same for {len(values)} people, {DRAWS} draws each")
 
 
 def _valid(plan: Plan, number: int, sent: dict[str, list[bytes]]) -> StructuralFinding:
