@@ -69,7 +69,7 @@ def remembered(given: Any) -> float | Literal["auto", "forever"]:
     ('auto', 5400.0)
     """
     if given in ("auto", "forever") or not isinstance(given, str):
-        return given  # type: ignore[no-any-return]
+        return given
     try:
         return float(seconds_of(given))
     except InputError:
