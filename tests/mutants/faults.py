@@ -335,7 +335,7 @@ SERVERS = [
     Fault("server: names are not looked at", f"{_SERVER}/registry.py", "    return re.fullmatch(NAME_PATTERN, text) is not None", "    return True", f"{SERVER}/test_devices.py"),
     Fault("server: ids stay on the disk", _SQLITE, '"secure_delete = ON"', '"secure_delete = OFF"', SQLITE),
     Fault("server: the log of changes stays on the disk", _SQLITE, "wal_checkpoint(TRUNCATE)", "wal_checkpoint(PASSIVE)", SQLITE),
-    Fault("server: ids are not erased", f"{_SERVER}/seen.py", 'session.run(f"DELETE FROM ids WHERE {_BETWEEN}", round_key, low, high)\n\n\n_BETWEEN', "pass\n\n\n_BETWEEN", SQLITE),
+    Fault("server: ids are not erased", f"{_SERVER}/seen.py", 'session.run(f"DELETE FROM ids WHERE {between}", key, low, high)', "pass", SQLITE),
     Fault("server: a commit is not synced", _SQLITE, "synchronous = FULL", "synchronous = NORMAL", SQLITE),
     Fault("server: half-sent bodies fill the memory", "src/ldptrace/web/limits.py", "        self.bytes += more\n", "", "tests/web/test_limits.py"),
     Fault("server: a failure delays everybody", "src/ldptrace/web/intake.py", "            task = asyncio.create_task(self._later(campaign, group, attempt))", "            await (task := asyncio.create_task(self._later(campaign, group, attempt)))", "tests/web/test_intake.py"),

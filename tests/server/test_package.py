@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from ldptrace.protocol.questions import QUESTIONS
-from ldptrace.web.assets import FOLDER, assets
+from ldptrace.web.app import FOLDER, assets
 from server_kit import REPOSITORY, Server, texts
 
 pytestmark = pytest.mark.slow

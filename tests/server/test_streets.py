@@ -25,7 +25,7 @@ OSM = """<?xml version="1.0"?><osm version="0.6">
 def test_nodes_with_a_name(tmp_path: Path) -> None:
     rows = "id,lon,lat,Name,place\n1,13.4,52.5,Mitte,suburb\n2,13.5,52.6,,\n4,13,52,Berlin,city\n"
     (tmp_path / "nodes.csv").write_text(rows)
-    assert places_in(tmp_path) == [Place(13.4, 52.5, "Mitte", 3), Place(13.0, 52.0, "Berlin", 0)]
+    assert places_in(tmp_path) == [Place(3, "Mitte", 13.4, 52.5), Place(0, "Berlin", 13.0, 52.0)]
 
 
 def test_networks_without_names_have_none(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_networks_without_names_have_none(tmp_path: Path) -> None:
 
 def test_places_of_openstreetmap(tmp_path: Path) -> None:
     (tmp_path / "town.osm").write_text(OSM)
-    assert places_in(tmp_path / "town.osm") == [Place(13.4, 52.5, "Mitte", 3)]
+    assert places_in(tmp_path / "town.osm") == [Place(3, "Mitte", 13.4, 52.5)]
 
 
 def drawn(folder: Path, plan: Plan = SINGLE) -> dict[str, Any]:

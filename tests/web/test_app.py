@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from ldptrace.errors import InputError
 from ldptrace.protocol.problems import PlanRefused, Problem
 from ldptrace.web.answers import JsonAnswer
-from ldptrace.web.app import Shared, healthz, make_app
+from ldptrace.web.app import Shared, asset_answer, assets, healthz, make_app
 from ldptrace.web.intake import Intake, WithBody
 from ldptrace.web.limits import RateLimit, Settings
 from ldptrace.web.problems import Refused, ServerProblem, StorageUnavailable
@@ -62,3 +62,14 @@ def test_a_window_has_one_address() -> None:
 def test_an_address_has_one_limit() -> None:
     with TestClient(make_app(ROUTES, begin), client=("192.0.2.7", 1)) as client:
         assert [client.get("/healthz").status_code for _ in range(4)] == [200, 200, 200, 429]
+
+
+def test_pages_and_the_client_are_there() -> None:
+    assert {"contributor.html", "contributor.js", "client/index.js", "client/src/seals.js"} <= set(assets())
+    assert asset_answer("style.css").media_type == "text/css"
+
+
+@pytest.mark.parametrize("name", ["", "nothing.js", "../app.py", "client/package.json"])
+def test_nothing_else_is_read(name: str) -> None:
+    with pytest.raises(Refused):
+        asset_answer(name)

@@ -13,8 +13,7 @@ from ldptrace.server import devices, interface, operators, pages
 from ldptrace.server.interface import Call, Operation, operation
 from ldptrace.server.state import State
 from ldptrace.server.storage import Database
-from ldptrace.web.app import Endpoint, make_app
-from ldptrace.web.assets import asset
+from ldptrace.web.app import Endpoint, asset, make_app
 from ldptrace.web.limits import Settings
 from ldptrace.web.problems import Refused, ServerProblem
 

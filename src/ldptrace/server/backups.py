@@ -55,11 +55,8 @@ def restore(database: Database, path: Path, *, actor: str) -> Campaign:
     with _opened(path) as (source, name), database.writing() as target:
         _refuse_what_went_on(source, target, name)
         _copy(source, target, name)
-        target.run(
-            "UPDATE tokens SET revoked = ? WHERE campaign = ? AND revoked IS NULL",
-            stamp(),
-            name,
-        )
+        revoke = "UPDATE tokens SET revoked = ? WHERE campaign = ? AND revoked IS NULL"
+        target.run(revoke, stamp(), name)
         if not audit_log(target, name):
             _insert(target, "audit", AUDIT, (tuple(entry.values()) for entry in audit_log(source, name)))
         note(target, actor, "restore", name, path.name)
@@ -115,21 +112,17 @@ def _copy(source: Session, target: Session, name: str) -> int:
     _insert(target, "campaigns", COLUMNS["campaigns"], _select(source, "campaigns", "name", name))
     for table in CAMPAIGN:
         _insert(target, table, COLUMNS[table], _select(source, table, "campaign", name))
-    for file, part in source.rows(
-        "SELECT name, part FROM files WHERE campaign = ? ORDER BY name, part", name
-    ):
-        [(data,)] = source.rows(
-            "SELECT data FROM files WHERE campaign = ? AND name = ? AND part = ?", name, file, part
-        )
+    parts = source.rows("SELECT name, part FROM files WHERE campaign = ? ORDER BY name, part", name)
+    for file, part in parts:
+        where = "campaign = ? AND name = ? AND part = ?"
+        [(data,)] = source.rows(f"SELECT data FROM files WHERE {where}", name, file, part)
         _insert(target, "files", COLUMNS["files"], [(name, file, part, data)])
     total = 0
-    for key, *row in source.rows(
-        f"SELECT key, {', '.join(ROUNDS)} FROM rounds WHERE campaign = ? ORDER BY number", name
-    ):
-        marks = ", ".join("?" * len(ROUNDS))
-        [(new,)] = target.rows(
-            f"INSERT INTO rounds ({', '.join(ROUNDS)}) VALUES ({marks}) RETURNING key", *row
-        )
+    rounds = f"SELECT key, {', '.join(ROUNDS)} FROM rounds WHERE campaign = ? ORDER BY number"
+    for key, *row in source.rows(rounds, name):
+        _insert(target, "rounds", ROUNDS, [tuple(row)])
+        number = row[ROUNDS.index("number")]
+        [(new,)] = target.rows("SELECT key FROM rounds WHERE campaign = ? AND number = ?", name, number)
         total += int(row[ROUNDS.index("counted")])
         for table in ROUND:
             rows = _select(source, table, "round", key)
@@ -144,7 +137,6 @@ def _select(session: Session, table: str, column: str, value: object) -> list[Ro
 
 
 def _insert(session: Session, table: str, columns: tuple[str, ...], rows: Iterable[Row]) -> None:
-    marks = ", ".join("?" * len(columns))
     # PostgreSQL may give binary values as views.
     plain = (tuple(bytes(one) if isinstance(one, memoryview) else one for one in row) for row in rows)
-    session.run_many(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", plain)
+    session.insert_many(table, columns, plain)

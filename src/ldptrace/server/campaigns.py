@@ -20,7 +20,7 @@ from ldptrace.protocol.seals import GENERATOR, sealed_bytes
 from ldptrace.server.registry import Campaign, all_campaigns, find, is_name, note
 from ldptrace.server.releases import DueRelease
 from ldptrace.server.rounds import begin_round, estimates_of, plans_of, rounds_of, tallies_of
-from ldptrace.server.seen import erase, rewrite, settle_all
+from ldptrace.server.seen import erase, settle_all
 from ldptrace.server.storage import Database, Session, stored
 from ldptrace.server.storage.schema import OF_CAMPAIGN, OF_ROUND
 from ldptrace.server.terms import Terms
@@ -174,8 +174,7 @@ def close(database: Database, name: str, *, actor: str, now: float) -> Campaign:
         settle_all(session, newest.key)
         note(session, actor, "close", name, f"round {campaign.round}, {newest.reports} reports")
         closed = find(session, name)
-    rewrite(database, newest.key, newest.reports)
-    database.tidy()
+    erase(database, [(newest.key, newest.reports)], keep=True)
     return closed
 
 
@@ -227,9 +226,7 @@ def delete(database: Database, name: str, *, actor: str) -> None:
         session.run("DELETE FROM tokens WHERE campaign = ?", name)
         session.run("DELETE FROM campaigns WHERE name = ?", name)
         note(session, actor, "delete", name, "")
-    for key, counted in rounds:
-        erase(database, key, counted)
-    database.tidy()
+    erase(database, rounds)
 
 
 def close_windows(database: Database, name: str, now: float) -> list[int]:
@@ -249,11 +246,8 @@ def close_windows(database: Database, name: str, now: float) -> list[int]:
             )
             session.run("DELETE FROM fresh WHERE round = ?", one.key)
             note(session, SCHEDULE, "close", name, f"window {one.window}, {one.reports} reports")
-    for one in over:
-        assert one.key is not None
-        erase(database, one.key, one.reports)
     if over:
-        database.tidy()
+        erase(database, [(one.key, one.reports) for one in over if one.key is not None])
     return [one.number for one in over]
 
 

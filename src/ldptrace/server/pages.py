@@ -18,7 +18,7 @@ from ldptrace.server.releases import PAGE, file_of
 from ldptrace.server.rounds import published
 from ldptrace.server.state import State
 from ldptrace.server.storage import Session
-from ldptrace.web.assets import asset_answer
+from ldptrace.web.app import asset_answer
 from ldptrace.web.problems import ServerProblem, not_found
 
 

@@ -225,9 +225,7 @@ class Attempt:
                 session.run("UPDATE campaigns SET state = 'published' WHERE name = ?", name)
             self._set(session, "state = 'done', stage = 'done', done = 100")
             note(session, "worker", "publish", name, f"{before}{len(files)} files")
-        for key, counted in rounds:
-            erase(self.database, key, counted)
-        self.database.tidy()
+        erase(self.database, rounds)
 
     def _set(self, session: Session, columns: str, *values: str | int) -> None:
         where = "campaign = ? AND number = ?"

@@ -8,7 +8,7 @@ sorted order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from ldptrace.protocol.reports import ID_BYTES
 from ldptrace.server.storage import Database, Session
@@ -60,7 +60,7 @@ class SeenIds:
 
 def settle(session: Session, round_key: int, ids: Iterable[bytes]) -> None:
     """Move these fresh ids of a round to the table that is ordered by id."""
-    session.run_many("INSERT INTO ids (round, id) VALUES (?, ?)", ((round_key, one) for one in sorted(ids)))
+    session.insert_many("ids", ("round", "id"), ((round_key, one) for one in sorted(ids)))
     session.run("DELETE FROM fresh WHERE round = ?", round_key)
 
 
@@ -71,25 +71,18 @@ def settle_all(session: Session, round_key: int) -> None:
     session.run("UPDATE rounds SET groups = 0, generation = generation + 1 WHERE key = ?", round_key)
 
 
-def rewrite(database: Database, round_key: int, counted: int) -> None:
-    """Rewrite the ids of a closed round in sorted order, so that their position on disk reveals nothing."""
-    for low, high in _slices(counted):
-        with database.writing() as session:
-            found = session.rows(f"SELECT id FROM ids WHERE {_BETWEEN} ORDER BY id", round_key, low, high)
-            session.run(f"DELETE FROM ids WHERE {_BETWEEN}", round_key, low, high)
-            session.run_many(
-                "INSERT INTO ids (round, id) VALUES (?, ?)", ((round_key, one) for (one,) in found)
-            )
-
-
-def erase(database: Database, round_key: int, counted: int) -> None:
-    """Delete the ids of a round that accepts no more reports."""
-    for low, high in _slices(counted):
-        with database.writing() as session:
-            session.run(f"DELETE FROM ids WHERE {_BETWEEN}", round_key, low, high)
-
-
-_BETWEEN = "round = ? AND id >= ? AND id <= ?"
+def erase(database: Database, rounds: Sequence[tuple[int, int]], *, keep: bool = False) -> None:
+    """Delete the ids of rounds that accept no more reports, each a key and a number of reports. With `keep`, write them
+    again in sorted order, so that their position on disk reveals nothing."""
+    between = "round = ? AND id >= ? AND id <= ?"
+    for key, counted in rounds:
+        for low, high in _slices(counted):
+            with database.writing() as session:
+                select = f"SELECT round, id FROM ids WHERE {between} ORDER BY id"
+                found = session.rows(select, key, low, high) if keep else []
+                session.run(f"DELETE FROM ids WHERE {between}", key, low, high)
+                session.insert_many("ids", ("round", "id"), found)
+    database.tidy()
 
 
 def _slices(counted: int) -> Iterator[tuple[bytes, bytes]]:

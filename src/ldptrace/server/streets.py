@@ -5,9 +5,8 @@ the road network and the bounds of the plan, which are public.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,14 +21,13 @@ if TYPE_CHECKING:
 KINDS = ("city", "borough", "town", "suburb", "village", "quarter", "neighbourhood", "hamlet", "locality")
 
 
-@dataclass(frozen=True)
-class Place:
-    """A name and where it is; `rank` is smaller for larger places."""
+class Place(NamedTuple):
+    """A name and where it is. Larger places have a smaller rank, and come first."""
 
+    rank: int
+    name: str
     x: float
     y: float
-    name: str
-    rank: int
 
 
 def places_in(path: Path) -> list[Place]:
@@ -53,7 +51,7 @@ def _of_nodes(path: Path) -> list[Place]:
     )
     x, y, _ = positions(table, path)
     named = zip(x.tolist(), y.tolist(), map(str.strip, names), map(str.strip, kinds), strict=True)
-    return [Place(a, b, name[:60], _rank(kind)) for a, b, name, kind in named if name and name.isprintable()]
+    return [Place(_rank(kind), name[:60], a, b) for a, b, name, kind in named if name and name.isprintable()]
 
 
 def _of_openstreetmap(path: Path) -> list[Place]:
@@ -68,7 +66,7 @@ def _of_openstreetmap(path: Path) -> list[Place]:
     for node in nodes:
         name, kind = node.tags.get("name", ""), node.tags.get("place", "")
         if name and name.isprintable() and kind in KINDS:
-            places.append(Place(node.lon, node.lat, name[:60], _rank(kind)))  # type: ignore[union-attr]
+            places.append(Place(_rank(kind), name[:60], node.lon, node.lat))  # type: ignore[union-attr]
     return places
 
 
@@ -149,11 +147,11 @@ def _names(places: list[Place], roads: RoadNetwork, plan: Plan) -> list[list[Any
     """Return the names that fit on the map, largest places first."""
     if not places:
         return []
-    x, y = (np.array([getattr(place, axis) for place in places]) for axis in "xy")
+    places = sorted(places)
+    x, y = np.array([place[2:] for place in places]).T
     across, up = _placed(x, y, roads.crs, plan)
     chosen: list[list[Any]] = []
-    for place in sorted(range(len(places)), key=lambda one: (places[one].rank, places[one].name)):
-        here = (int(across[place]), int(up[place]))
+    for place, *here in zip(places, across.tolist(), up.tolist(), strict=True):
         if not all(0 <= value <= STEPS for value in here):
             continue
         near = (
@@ -161,7 +159,7 @@ def _names(places: list[Place], roads: RoadNetwork, plan: Plan) -> list[list[Any
             for a, b, _ in chosen
         )
         if not any(near):
-            chosen.append([*here, places[place].name])
+            chosen.append([*here, place.name])
         if len(chosen) == MOST_NAMES:
             break
     return chosen

@@ -121,9 +121,7 @@ def create_admissions(database: Database, campaign: str, count: int, *, actor: s
             )
         session.run("UPDATE campaigns SET admission = 1 WHERE name = ?", campaign)
         hashes = sorted(token_hash(text) for text in texts)
-        session.run_many(
-            "INSERT INTO admissions (campaign, hash) VALUES (?, ?)", ((campaign, value) for value in hashes)
-        )
+        session.insert_many("admissions", ("campaign", "hash"), ((campaign, value) for value in hashes))
         note(session, actor, "create admissions", campaign, str(count))
     return texts
 

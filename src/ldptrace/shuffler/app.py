@@ -30,8 +30,7 @@ from ldptrace.web.answers import (
     problem_answer,
     read_body,
 )
-from ldptrace.web.app import Endpoint, Shared, healthz, make_app
-from ldptrace.web.assets import asset, asset_answer
+from ldptrace.web.app import Endpoint, Shared, asset, asset_answer, healthz, make_app
 from ldptrace.web.intake import Intake
 from ldptrace.web.limits import Settings
 from ldptrace.web.problems import BY_NUMBER, StorageUnavailable, not_found

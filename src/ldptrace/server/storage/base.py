@@ -8,7 +8,7 @@ import re
 import threading
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar
 
@@ -36,10 +36,6 @@ class Session(ABC):
         """Run a statement, and return the number of changed rows."""
         return int(self._connection.execute(self.translated(sql), parameters).rowcount)
 
-    def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Run a statement once for every row of parameters."""
-        self._connection.cursor().executemany(self.translated(sql), rows)
-
     @staticmethod
     def translated(sql: str) -> str:
         """Return a statement with the marks of this database for parameters."""
@@ -49,14 +45,13 @@ class Session(ABC):
     def known_ids(self, round_key: int, ids: Sequence[bytes]) -> list[bytes]:
         """Return which of these report ids are in the table `ids`."""
 
-    @abstractmethod
-    def has_table(self, name: str) -> bool:
-        """Whether there is a table with this name."""
-
     def insert(self, table: str, **values: Any) -> None:
         """Add a row to a table, with the values of its columns."""
-        marks = ", ".join("?" * len(values))
-        self.run(f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks})", *values.values())
+        self.run(_insertion(table, values), *values.values())
+
+    def insert_many(self, table: str, columns: Collection[str], rows: Iterable[Sequence[Any]]) -> None:
+        """Add rows with the values of these columns to a table."""
+        self._connection.cursor().executemany(self.translated(_insertion(table, columns)), rows)
 
     def row(self, sql: str, *parameters: Any) -> Row | None:
         """Return the first row, or None."""
@@ -69,6 +64,8 @@ class Database(ABC):
 
     # The names of types in this database, for `statements`.
     words: ClassVar[dict[str, str]]
+    # A query for the names of all tables.
+    tables: ClassVar[str]
     # A statement that prevents other processes from making the tables at the same time; empty: there is one writer.
     lock: ClassVar[str] = ""
 
@@ -131,11 +128,13 @@ class Database(ABC):
         with self.writing() as session:
             if self.lock:
                 session.rows(self.lock)
-            if self._may_make and not session.has_table("meta"):
+            found = session.rows(self.tables)
+            if self._may_make and ("meta",) not in found:
                 for statement in statements(**self.words):
                     session.run(statement)
-                session.run("INSERT INTO meta (key, value) VALUES ('version', ?)", str(VERSION))
-            ours = session.has_table("meta") and session.has_table("campaigns")
+                session.insert("meta", key="version", value=str(VERSION))
+                found = session.rows(self.tables)
+            ours = {("meta",), ("campaigns",)} <= set(found)
             row = session.row("SELECT value FROM meta WHERE key = 'version'") if ours else None
         if row is not None and row[0] == str(VERSION):
             return
@@ -152,6 +151,10 @@ class Database(ABC):
     def shown(self) -> str:
         """Return the address without secrets."""
         return self.url
+
+
+def _insertion(table: str, columns: Collection[str]) -> str:
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
 
 
 def _close_each(connections: set[Any]) -> None:

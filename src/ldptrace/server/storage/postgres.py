@@ -30,9 +30,6 @@ class PostgresSession(Session):
         found = self.rows("SELECT id FROM ids WHERE round = ? AND id = ANY(?)", round_key, list(ids))
         return [one for (one,) in found]
 
-    def has_table(self, name: str) -> bool:
-        return self.rows("SELECT to_regclass(?)", name) != [(None,)]
-
 
 class PostgresDatabase(Database):
     """The database at an address such as `postgresql://user:password@host/name`."""
@@ -43,6 +40,7 @@ class PostgresDatabase(Database):
         "serial": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
         "clustered": "",
     }
+    tables: ClassVar[str] = "SELECT tablename FROM pg_tables WHERE schemaname = ANY(current_schemas(false))"
     # Any number.
     lock: ClassVar[str] = "SELECT pg_advisory_xact_lock(1818521716)"
 

@@ -9,7 +9,7 @@ import os
 import secrets
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import ClassVar
 
@@ -36,9 +36,6 @@ class SqliteSession(Session):
             known += [one for (one,) in found]
         return known
 
-    def has_table(self, name: str) -> bool:
-        return bool(self.rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", name))
-
 
 class SqliteDatabase(Database):
     """The database file in the folder `data`, made if it is missing and readable by its owner only."""
@@ -49,6 +46,7 @@ class SqliteDatabase(Database):
         "serial": "INTEGER PRIMARY KEY",
         "clustered": " WITHOUT ROWID",
     }
+    tables: ClassVar[str] = "SELECT name FROM sqlite_master WHERE type = 'table'"
 
     def __init__(self, data: str | os.PathLike[str]) -> None:
         folder = Path(data)
@@ -84,15 +82,11 @@ class SqliteDatabase(Database):
             for end in ("", "-wal", "-shm"):
                 Path(f"{beside}{end}").unlink(missing_ok=True)
 
-    @contextmanager
-    def reading(self) -> Iterator[Session]:
-        with self._transaction("BEGIN") as session:
-            yield session
+    def reading(self) -> AbstractContextManager[Session]:
+        return self._transaction("BEGIN")
 
-    @contextmanager
-    def writing(self) -> Iterator[Session]:
-        with self._transaction("BEGIN IMMEDIATE") as session:
-            yield session
+    def writing(self) -> AbstractContextManager[Session]:
+        return self._transaction("BEGIN IMMEDIATE")
 
     def maintain(self) -> None:
         """Move the write-ahead log into the database. In a commit, this would make devices wait.
