@@ -25,7 +25,7 @@ import numpy as np
 
 from benchmarks.server import CONNECTIONS, counted, load, waiting
 from ldptrace.audit import CommandDevice
-from ldptrace.audit.driven import reports_of, trip_lines
+from ldptrace.audit.client import reports_of, trip_lines
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.server import campaigns

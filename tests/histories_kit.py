@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from ldptrace.audit.driven import Device
+from ldptrace.audit.client import Device
 from ldptrace.protocol.exact import decimal_text, ratio_at_most
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import CampaignName, Plan

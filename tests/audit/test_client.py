@@ -12,6 +12,7 @@ from audit_kit import ONE_GRR, SINGLE
 from ldptrace.audit.black_box import black_box
 from ldptrace.audit.client import (
     DrivenWitness,
+    OwnDevice,
     StructuralFinding,
     alone,
     asking,
@@ -19,7 +20,6 @@ from ldptrace.audit.client import (
     id_finding,
     structural_findings,
 )
-from ldptrace.audit.driven import OwnDevice
 from ldptrace.audit.verdict import audit
 from ldptrace.device import Reporter
 from ldptrace.protocol.grid import Grid

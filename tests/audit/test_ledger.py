@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ldptrace.audit.driven import Json, OwnDevice
+from ldptrace.audit.client import Json, OwnDevice
 from ldptrace.audit.ledger import LedgerFinding, ledger_findings
 
 Change = Callable[[Json], Json]

@@ -9,8 +9,7 @@ import pytest
 
 from audit_kit import GRID
 from ldptrace.audit import audit
-from ldptrace.audit.client import central_findings, sealed_finding
-from ldptrace.audit.driven import OwnDevice
+from ldptrace.audit.client import OwnDevice, central_findings, sealed_finding
 from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import Start

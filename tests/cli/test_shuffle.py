@@ -72,7 +72,7 @@ def test_codes_are_lines_of_one_code_for_each_window(folder: Path, monkeypatch: 
     assert schedule is not None
     for windows, words in ((-1, "are made$"), (3, "; devices answer window 3 now$")):
         now = schedule.start + windows * schedule.every
-        monkeypatch.setattr("ldptrace.cli.shuffle.time", SimpleNamespace(time=lambda now=now: now))
+        monkeypatch.setattr("ldptrace.cli.serve.time", SimpleNamespace(time=lambda now=now: now))
         said = error_of("shuffle", "codes", standing().id, "--people", "2", *data)
         assert re.search(f"--first .*{words}", said), said
     made = run(

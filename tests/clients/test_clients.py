@@ -19,7 +19,7 @@ from cli_kit import run
 from clients_kit import CLIENTS, JVM, java_jar, java_tests
 from histories_kit import History
 from ldptrace.audit import CommandDevice, audit
-from ldptrace.audit.driven import reports_of, trip_lines
+from ldptrace.audit.client import reports_of, trip_lines
 from ldptrace.curator.opening import CuratorKey
 from ldptrace.device.sealing import Sealer
 from ldptrace.protocol.canonical import dumps

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ldptrace.core.paths import CellPaths
-from ldptrace.curator.changes import ALARM, VIEWS, Answers, Watch, _compared, _named, level_changes
 from ldptrace.curator.estimates import Estimate, Estimates
+from ldptrace.curator.memory import ALARM, VIEWS, Answers, Watch, _compared, _named, level_changes
 from ldptrace.curator.tally import Tally
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan

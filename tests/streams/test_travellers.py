@@ -8,7 +8,7 @@ import pytest
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.models.observation import Share
-from ldptrace.streams.travellers import NOMINAL, Hidden, Shown, Travellers
+from ldptrace.streams.now import NOMINAL, Hidden, Shown, Travellers
 
 
 def two() -> Trajectories:

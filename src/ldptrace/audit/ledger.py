@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from ldptrace.audit.driven import CommandDevice, Device, Json, trip_lines
+from ldptrace.audit.client import CommandDevice, Device, Json, trip_lines
 from ldptrace.audit.system import Points
 from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.grid import Grid

@@ -14,7 +14,9 @@ from typing import Any
 from ldptrace.audit.black_box import ALPHA, Attack, black_box
 from ldptrace.audit.client import (
     CentralFinding,
+    Device,
     DrivenWitness,
+    OwnDevice,
     StructuralFinding,
     central_findings,
     client_structure,
@@ -22,7 +24,6 @@ from ldptrace.audit.client import (
     sealed_finding,
     structural_findings,
 )
-from ldptrace.audit.driven import Device, OwnDevice
 from ldptrace.audit.exact import ExactFinding, exact_findings, round_epsilon
 from ldptrace.audit.ledger import LedgerFinding, ledger_findings
 from ldptrace.audit.marginals import MarginalFinding, marginal_findings

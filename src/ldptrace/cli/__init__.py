@@ -44,8 +44,7 @@ WAIT = ("OPENBLAS_THREAD_TIMEOUT", "20")
 # The commands of each area, in the order of the help.
 AREAS = {
     "demo": ("demo",),
-    "synthesize": ("synthesize",),
-    "stream": ("stream",),
+    "synthesize": ("synthesize", "stream"),
     "evaluate": ("evaluate", "attack"),
     "generate": ("generate",),
     "files": ("inspect", "convert", "roads"),
@@ -55,9 +54,8 @@ AREAS = {
     "decode": ("decode",),
     "products": ("matrix", "flows", "profile", "statement"),
     "audit": ("audit",),
-    "serve": ("serve",),
+    "serve": ("serve", "shuffle"),
     "campaign": ("campaign",),
-    "shuffle": ("shuffle",),
     "fleet": ("fleet",),
 }
 # The area of each command, and the commands of which all files stay or none.

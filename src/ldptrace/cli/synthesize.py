@@ -1,10 +1,14 @@
-"""`ldptrace synthesize`: make synthetic trips from real trips."""
+"""`ldptrace synthesize` and `ldptrace stream`: make synthetic trips from real trips, at once or as time goes on."""
 
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
@@ -16,19 +20,22 @@ from ldptrace.cli.common import (
     ToOption,
     check_outputs,
     note,
+    read_input,
     typed_path,
     write_text,
 )
-from ldptrace.cli.options import with_options
+from ldptrace.cli.options import with_options, with_reading
+from ldptrace.core.atomic import is_stream, named, remove
 from ldptrace.core.drawing import Points, Ways
+from ldptrace.core.reading import Reading
 from ldptrace.core.running import Running
 from ldptrace.curator.facts import Asked
 from ldptrace.errors import InputError
 from ldptrace.settings import Settings
+from ldptrace.streams.settings import Settings as StreamSettings
 
 if TYPE_CHECKING:
     from ldptrace.synthesis import Run
-
 
 MethodOptions = Annotated[
     list[str] | None,
@@ -137,3 +144,90 @@ def parse_options(pairs: list[str]) -> dict[str, Any]:
         except ValueError:
             options[name.replace("-", "_")] = value
     return options
+
+
+@with_reading(settings=StreamSettings, ways=Ways)
+def stream(
+    *,
+    source: InputArgument,
+    output: Path = typer.Option(..., "-o", "--out", help="File for the synthetic trips."),
+    epsilon: float = typer.Option(
+        help="Epsilon, the privacy budget of each answer of a device; smaller is more private."
+    ),
+    reading: Reading,
+    settings: StreamSettings,
+    ways: Ways,
+    option: MethodOptions = None,
+    live: Path | None = typer.Option(
+        None,
+        metavar="FILE",
+        help="File for the positions of the synthetic travellers, with one line of JSON for each time step (see "
+        "--tick); - writes to standard output.",
+    ),
+    to: ToOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Simulate a live collection: replay real trips in time order, and make synthetic trips as reports arrive.
+
+    At each moment, the synthetic trips depend only on reports that have already arrived.
+    """
+    from ldptrace.core.times import zone_words
+    from ldptrace.core.words import count
+    from ldptrace.io.formats import for_writing
+    from ldptrace.methods.public import Public, refuse_same_file
+    from ldptrace.protocol.exact import epsilon_fraction
+    from ldptrace.streams.run import stream as play
+
+    for_writing(output, to)
+    check_outputs([output, live], [source], force=force)
+    epsilon_fraction(epsilon)
+    if reading.bounds is None:
+        raise InputError("give the public bounds of the area with --bounds X0,Y0,X1,Y1")
+    settings = replace(settings, options=parse_options(option or []))
+    refuse_same_file(source, roads=ways.roads, routes=ways.routes)
+    with Progress() as stages:
+        with stages("read"):
+            real = read_input(source, reading, private=True)
+            if real.has_dates or real.timezone:
+                note(zone_words(real.timezone, dates=real.has_dates))
+            public = Public.of(ways.area, ways.roads, ways.routes)
+        with stages("play and write"), _log(live) as add:
+            found = play(
+                real,
+                epsilon,
+                bounds=reading.bounds,
+                settings=settings,
+                public=public,
+                live=None if live is None else add,
+                target=output,
+                to=to,
+            )
+    for change in found.changes:
+        note(f"Change: {change}.")
+    for said in found.notes:
+        note(said)
+    ours = settings.other is None
+    how = f", presence {settings.presence}" if ours else ""
+    steps = f" in {count(len(found.steps), 'step')}" if ours else ""
+    note(
+        f"{count(found.count, 'synthetic trip')}{steps}, method {settings.method}{how}, epsilon {epsilon:g}: {output}"
+    )
+
+
+@contextmanager
+def _log(target: Path | None) -> Iterator[Callable[[str], None]]:
+    """Yield what writes a line to standard output or to a file at once, so that other programs can follow the file. The
+    file is created with the first line."""
+    with named(target or Path("-")), ExitStack() as resources:
+        opened: list[TextIO] = [sys.stdout] if str(target) == "-" else []
+
+        def add(line: str) -> None:
+            if not opened:
+                assert target is not None
+                if not is_stream(target):
+                    remove(target)
+                opened.append(resources.enter_context(target.open("w", encoding="utf-8")))
+            opened[0].write(line + "\n")
+            opened[0].flush()
+
+        yield add

@@ -20,9 +20,9 @@ from ldptrace.core.arrays import Ints
 from ldptrace.core.times import iso
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.accounting import stated_lifetime
-from ldptrace.curator.changes import Change
 from ldptrace.curator.facts import Facts
 from ldptrace.curator.hiding import usual_batch
+from ldptrace.curator.memory import Change
 from ldptrace.engines.local import Memory, numbered
 from ldptrace.errors import DataWarning, InputError, PrivacyWarning
 from ldptrace.io.files import trajectories_of, write_sets
@@ -37,10 +37,9 @@ from ldptrace.protocol.units import duration_words
 from ldptrace.protocol.words import alone, explain, trusted
 from ldptrace.simulation.streams import EXPERIMENT, Streams
 from ldptrace.simulation.unit import play_devices
-from ldptrace.streams.now import Now
+from ldptrace.streams.now import Hidden, Now, Shown, Travellers
 from ldptrace.streams.occasions import Occasions, arrivals, tally_of_step
 from ldptrace.streams.settings import WARM_UP, Settings, seconds_at
-from ldptrace.streams.travellers import Hidden, Shown, Travellers
 
 
 def notes_of(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from audit_kit import ONE_GRR
-from ldptrace.audit.driven import CommandDevice, OwnDevice, _plain, reports_of, trip_lines
+from ldptrace.audit.client import CommandDevice, OwnDevice, _plain, reports_of, trip_lines
 from ldptrace.errors import InputError
 
 LINE = {"plan": ONE_GRR.to_json(), "trips": trip_lines([[(0.5, 0.5)]])}
