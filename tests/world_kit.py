@@ -30,8 +30,7 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import SEALED_TYPE
 from ldptrace.protocol.standing import Standing
 from ldptrace.server import campaigns
-from ldptrace.server.batches import Label, count_batch, note_deleted
-from ldptrace.server.counting import Counter, Submission
+from ldptrace.server.counting import Counter, Label, Submission, count_batch, note_deleted
 from ldptrace.server.storage import Database, open_database
 from ldptrace.shuffler.app import create_app
 from ldptrace.shuffler.sender import Request

@@ -14,7 +14,7 @@ from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.server import registry
-from ldptrace.server.batches import Label, count_batch
+from ldptrace.server.counting import Label, count_batch
 from ldptrace.server.storage import open_database
 from shuffler_kit import HOUR, KEY, NOW, batch_of, keyless, standing, telling
 

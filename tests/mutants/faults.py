@@ -445,7 +445,7 @@ CLIENT = [
 ]  # fmt: skip
 
 _STORE, STORE = "src/ldptrace/shuffler/store.py", "tests/shuffler/test_store.py"
-_BATCHES, BATCHES = f"{_SERVER}/batches.py", f"{SERVER}/test_batches.py"
+_BATCHES, BATCHES = f"{_SERVER}/counting.py", f"{SERVER}/test_batches.py"
 SHUFFLERS = [
     Fault("shuffler: small batches are sent", _STORE, "enough = batch.reports >= served.shuffled.batch", "enough = True", STORE),
     Fault("shuffler: a closed batch takes reports", _STORE, "served.open(window, now) and state == OPEN", "served.open(window, now)", STORE),

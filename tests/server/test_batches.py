@@ -10,9 +10,8 @@ import pytest
 from ldptrace.curator.opening import CuratorKey
 from ldptrace.errors import InputError
 from ldptrace.protocol.seals import GENERATOR
-from ldptrace.server import backups, batches, campaigns, registry, rounds, tokens, views
-from ldptrace.server.batches import Label, count_batch, note_deleted
-from ldptrace.server.counting import Counter, Submission
+from ldptrace.server import backups, campaigns, registry, rounds, tokens, views
+from ldptrace.server.counting import Counter, Label, Submission, batches_of, count_batch, note_deleted
 from ldptrace.server.rounds import LATE
 from ldptrace.server.storage import Database, open_database
 from ldptrace.web.problems import Refused
@@ -196,7 +195,7 @@ def test_a_batch_whose_transaction_fails_is_counted_the_next_time(
     plan = opened_shuffled(database, telling())
     body = batch_of(plan, range(BATCH))
     with monkeypatch.context() as patch:
-        patch.setattr(batches, "_keep", lambda *_: 1 / 0)
+        patch.setattr("ldptrace.server.counting._keep", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             count_batch(database, named(plan), body, AFTER)
     assert reports_counted(database, "trips") == 0
@@ -218,7 +217,7 @@ def test_the_key_is_in_backups_and_nowhere_else(tmp_path: Path) -> None:
     backups.restore(other, tmp_path / "kept", actor="test")
     with other.reading() as session:
         assert session.rows("SELECT secret FROM keys") == [(secret,)]
-        [entry] = batches.batches_of(session, "trips")
+        [entry] = batches_of(session, "trips")
         assert entry["counted"] == BATCH
     assert refusal(other, named(plan), batch_of(plan, range(BATCH))) == "another-batch"
     campaigns.delete(database, "trips", actor="test")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ldptrace.protocol.problems import Problem
-from ldptrace.server.metrics import BUCKETS, Metrics
+from ldptrace.server.state import BUCKETS, Metrics
 
 
 def numbers(metrics: Metrics) -> dict[str, float]:

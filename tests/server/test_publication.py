@@ -21,7 +21,7 @@ from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.shuffling import stated_epsilon
 from ldptrace.server import campaigns, registry, views
-from ldptrace.server.batches import Label, count_batch
+from ldptrace.server.counting import Label, count_batch
 from ldptrace.server.storage import open_database
 from server_kit import answered, published, streets
 from shuffler_kit import HOUR, NOW, opened_shuffled, shuffled

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.server import travellers
+from ldptrace.server import streets as travellers
 from ldptrace.server.streets import STEPS
 from server_kit import SINGLE
 
@@ -24,7 +24,7 @@ TRIPS = Trajectories(
 
 
 def test_trips_are_steps_within_the_map() -> None:
-    document = json.loads(travellers.written(TRIPS, SINGLE))
+    document = json.loads(travellers.write_travellers(TRIPS, SINGLE))
     # The third stays where it is; what leaves the map ends at its border.
     long, short = document["trips"]
     assert long[1:] == [0, 0, STEPS // 2, STEPS // 2, STEPS // 2, STEPS // 2]
@@ -34,7 +34,7 @@ def test_trips_are_steps_within_the_map() -> None:
 
 def test_a_trip_takes_as_long_as_the_model_says() -> None:
     timed = replace(TRIPS, t=np.array([0.0, 50.0, 100.0, 0.0, 300.0, 0.0, 10.0]))
-    quick, slow = json.loads(travellers.written(timed, SINGLE))["trips"]
+    quick, slow = json.loads(travellers.write_travellers(timed, SINGLE))["trips"]
     # The one that is shorter on the map takes three times as long.
     assert (quick[0], slow[0]) == (15.0, 45.0)
 
@@ -59,7 +59,7 @@ def messages(data: bytes, beats: int) -> list[dict[str, Any]]:
 
 def test_the_stream_keeps_as_many_on_their_way(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(travellers, "BEAT", 0.001)
-    data = travellers.written(TRIPS, SINGLE)
+    data = travellers.write_travellers(TRIPS, SINGLE)
     begin, *later = messages(data, 3)
     assert len(begin["trips"]) == travellers.MOVING
     assert all(-trip[1] <= trip[0] <= 0 for trip in begin["trips"])
@@ -69,4 +69,4 @@ def test_the_stream_keeps_as_many_on_their_way(monkeypatch: pytest.MonkeyPatch) 
 
 def test_without_a_trip_there_is_no_stream() -> None:
     empty = Trajectories(np.zeros(0), np.zeros(0), np.zeros(1, dtype=np.int64))
-    assert messages(travellers.written(empty, SINGLE), 3) == []
+    assert messages(travellers.write_travellers(empty, SINGLE), 3) == []

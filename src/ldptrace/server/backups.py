@@ -15,8 +15,7 @@ from ldptrace.core.atomic import atomic_path
 from ldptrace.errors import InputError
 from ldptrace.server.registry import Campaign, audit_log, find, note, stamp
 from ldptrace.server.storage import Database, Session, StorageUnavailable, number_in
-from ldptrace.server.storage.base import Row
-from ldptrace.server.storage.schema import COLUMNS, OF_CAMPAIGN, OF_ROUND
+from ldptrace.server.storage.base import COLUMNS, OF_CAMPAIGN, OF_ROUND, Row
 from ldptrace.server.storage.sqlite import FILE, SqliteDatabase
 from ldptrace.web.problems import Refused, ServerProblem, wrong_state
 

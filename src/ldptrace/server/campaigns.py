@@ -22,7 +22,7 @@ from ldptrace.server.releases import DueRelease
 from ldptrace.server.rounds import begin_round, estimates_of, plans_of, rounds_of, tallies_of
 from ldptrace.server.seen import erase, settle_all
 from ldptrace.server.storage import Database, Session, stored
-from ldptrace.server.storage.schema import OF_CAMPAIGN, OF_ROUND
+from ldptrace.server.storage.base import OF_CAMPAIGN, OF_ROUND
 from ldptrace.server.terms import Terms
 from ldptrace.web.limits import MAX_UPLOAD
 from ldptrace.web.problems import Refused, ServerProblem, wrong_state

@@ -18,9 +18,8 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.reports import ADMISSION, REPORTS_TYPE
 from ldptrace.protocol.words import asked_words
-from ldptrace.server import batches, views
-from ldptrace.server.batches import Label
-from ldptrace.server.counting import Submission
+from ldptrace.server import views
+from ldptrace.server.counting import Label, Submission, count_batch, note_deleted
 from ldptrace.server.interface import AFTER, Call, operation, parameter
 from ldptrace.server.registry import all_campaigns, find_public, is_name, no_such
 from ldptrace.server.releases import STREETS, file_of
@@ -259,14 +258,12 @@ async def batch(call: Call) -> Acknowledged:
     answer: Any
     if request.headers.get("content-type", "").startswith("application/json"):
         gone = decoded(Deleted, await read_json(request, 1 << 10, state.settings.timeout))
-        answer = await state.call(
-            lambda: batches.note_deleted(state.database, label, gone.deleted, state.clock())
-        )
+        answer = await state.call(lambda: note_deleted(state.database, label, gone.deleted, state.clock()))
         return answer
     expect_type(request, BATCH_TYPE, "application/json")
     body = await read_body(request, state.settings.max_upload, PATIENCE, state.uploading)
     # One at a time, after the uploads before it, in a thread of its own.
-    answer = await state.upload(lambda: batches.count_batch(state.database, label, body, state.clock()))
+    answer = await state.upload(lambda: count_batch(state.database, label, body, state.clock()))
     return answer
 
 

@@ -255,7 +255,7 @@ async def travellers(call: Call) -> Response:
     data = await call.state.read(lambda session: releases.newest_file(session, call.name, "travellers.json"))
     if not data:
         raise not_found(f"campaign {call.name} has no release yet")
-    from ldptrace.server.travellers import stream
+    from ldptrace.server.streets import stream
 
     return StreamingResponse(
         stream(data, call.state.settings.stopping.is_set),

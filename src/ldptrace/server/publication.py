@@ -30,7 +30,7 @@ from ldptrace.products.statement import Operator, Promise, write_statement
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.words import promise
 from ldptrace.roads import RoadNetwork
-from ldptrace.server import fence, series, travellers
+from ldptrace.server import fence, series, streets
 from ldptrace.server.registry import Campaign
 from ldptrace.server.release_pages import DRAWN, FIT, SUMS, Files, Stored, readme, release_page
 from ldptrace.server.rounds import estimates_of
@@ -129,8 +129,8 @@ def write_release(
     write_statement(replace(Promise.of_plan(plan), users=reports), out, operator, out / "synthetic.parquet")
     tell("write the page", 96)
     some = model.sample(min(DRAWN, drawn), np.random.default_rng())
-    (out / travellers.FILE).write_bytes(
-        travellers.written(model.sample(travellers.KEPT, np.random.default_rng()), plan)
+    (out / streets.TRAVELLERS).write_bytes(
+        streets.write_travellers(model.sample(streets.KEPT, np.random.default_rng()), plan)
     )
     later = ("README.md", "index.html", SUMS)
     _text(out / "README.md", readme(campaign, card, _listed(out, later)))

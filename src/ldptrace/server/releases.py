@@ -25,7 +25,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ldptrace.errors import InputError, LdptraceError
 from ldptrace.server import fence
-from ldptrace.server.batches import batches_of
+from ldptrace.server.counting import batches_of
 from ldptrace.server.registry import Campaign, find, note
 from ldptrace.server.rounds import tallies_of, tally_of, windows_until
 from ldptrace.server.seen import erase

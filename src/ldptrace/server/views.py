@@ -9,7 +9,7 @@ import numpy as np
 from ldptrace.curator import Estimate, Estimates
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.lattice import moves
-from ldptrace.server.batches import batches_of
+from ldptrace.server.counting import batches_of
 from ldptrace.server.registry import Campaign
 from ldptrace.server.releases import folder_of
 from ldptrace.server.rounds import estimates_of, rejections_of, rounds_of, tallies_of

@@ -137,11 +137,13 @@ class Store:
     def reports(self, batch: Batch) -> Iterator[bytes]:
         """Return the reports of a fixed batch in an order that is drawn each time, in pieces of several."""
         with self._reading() as session:
-            places = _slots(session, batch).places()
+            served = _served(session, batch.plan)
+            places = _slots(session, served, batch.window)[1].places()
         secrets.SystemRandom().shuffle(places)
         for start in range(0, len(places), CHUNK):
             with self._reading() as session:
-                piece = b"".join(map(_slots(session, batch).at, places[start : start + CHUNK]))
+                slots = _slots(session, served, batch.window)[1]
+                piece = b"".join(map(slots.at, places[start : start + CHUNK]))
             # Devices do not wait until the curator has read it.
             yield piece
 
@@ -313,13 +315,9 @@ class _Taking:
 
     def __init__(self, session: sqlite3.Connection, served: Served, window: int, now: float) -> None:
         self._session, self._served, self._key = session, served, (served.plan.id, window)
-        found = session.execute(
-            "SELECT state, salt, reports, capacity FROM batches WHERE plan = ? AND label = ?", self._key
-        ).fetchone()
-        state, *row = found or (OPEN, secrets.token_bytes(32), 0, 0)
+        state, self._slots = _slots(session, served, window)
         # A window that was closed is not opened again, whatever the clock shows.
         self._open = served.open(window, now) and state == OPEN
-        self._slots = Slots(session, _table(*self._key), served.size, *row)
 
     def take(self, one: Sealed) -> int:
         """Hold one report, or return the number of its problem. One that is held already has none."""
@@ -396,11 +394,14 @@ def _drop(session: sqlite3.Connection, batch: Batch) -> None:
     session.execute(f"DROP TABLE IF EXISTS {_table(batch.plan, batch.window)}")
 
 
-def _slots(session: sqlite3.Connection, batch: Batch) -> Slots:
-    [row] = session.execute(
-        "SELECT salt, reports, capacity FROM batches WHERE plan = ? AND label = ?", (batch.plan, batch.window)
-    )
-    return Slots(session, _table(batch.plan, batch.window), _served(session, batch.plan).size, *row)
+def _slots(session: sqlite3.Connection, served: Served, window: int) -> tuple[str, Slots]:
+    """Return the state of a batch and its slots; of one that has had no report, open and not made yet."""
+    found = session.execute(
+        "SELECT state, salt, reports, capacity FROM batches WHERE plan = ? AND label = ?",
+        (served.plan.id, window),
+    ).fetchone()
+    state, *row = found or (OPEN, secrets.token_bytes(32), 0, 0)
+    return state, Slots(session, _table(served.plan.id, window), served.size, *row)
 
 
 def _batches(session: sqlite3.Connection, *states: str) -> list[Batch]:

@@ -112,7 +112,7 @@ class Envelope:
     def __init__(self, app: ASGIApp, headers: Mapping[str, str] = HEADERS) -> None:
         self.inner = app
         self._headers = headers
-        # Called with the route and the status of every answer, once the application has started.
+        # Once the application has started, that of what its requests share.
         self.answered: Callable[[str, int], None] = lambda route, status: None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

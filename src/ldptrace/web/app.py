@@ -38,6 +38,8 @@ class Shared:
     work that goes on beside the requests."""
 
     beside: tuple[Callable[[], Awaitable[None]], ...] = ()
+    # Called with the route and the status of every answer.
+    answered: Callable[[str, int], None] = staticmethod(lambda route, status: None)
 
     def __init__(self, settings: Settings, intake: Intake[Any, Any], threads: int) -> None:
         self.settings = settings
@@ -56,9 +58,6 @@ class Shared:
     async def call(self, work: Callable[[], T]) -> T:
         """Run something that waits, for the database for example, in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
-
-    def answered(self, route: str, status: int) -> None:
-        """Take note of an answer."""
 
     async def stop(self) -> None:
         """Store what was accepted, then end."""

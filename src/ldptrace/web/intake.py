@@ -50,18 +50,14 @@ class Intake(Generic[Given, Got]):
         self._store = store
         self._observe = observe
         self._queues: dict[str, Group[Given, Got]] = {}
-        self._bytes = 0
+        # Bytes that wait to be stored.
+        self.waiting = 0
         self._wake = asyncio.Event()
         self._stopping = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="intake")
         self._task: asyncio.Task[None] | None = None
         # Groups that the database failed, until their next attempt.
         self._again: set[asyncio.Task[None]] = set()
-
-    @property
-    def waiting(self) -> int:
-        """The number of bytes that wait to be stored."""
-        return self._bytes
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._run())
@@ -80,11 +76,11 @@ class Intake(Generic[Given, Got]):
         """Return the result of a submission, once it is on the disk."""
         if self._stopping:
             raise Refused(ServerProblem.STOPPING)
-        if self._bytes + len(submission.body) > MAX_WAITING:
+        if self.waiting + len(submission.body) > MAX_WAITING:
             raise Refused(ServerProblem.BUSY)
         future: asyncio.Future[Got] = asyncio.get_running_loop().create_future()
         self._queues.setdefault(campaign, []).append((submission, future))
-        self._bytes += len(submission.body)
+        self.waiting += len(submission.body)
         self._wake.set()
         return await future
 
@@ -118,7 +114,7 @@ class Intake(Generic[Given, Got]):
         for (_, future), part in zip(group, results, strict=True):
             if not future.done():
                 future.set_result(part)
-        self._bytes -= sum(len(submission.body) for submission in submissions)
+        self.waiting -= sum(len(submission.body) for submission in submissions)
         if self._observe is not None:
             self._observe(campaign, results, time.monotonic() - started)
 
@@ -141,7 +137,7 @@ class Intake(Generic[Given, Got]):
         for _, future in group:
             if not future.done():
                 future.set_exception(problem)
-        self._bytes -= sum(len(submission.body) for submission, _ in group)
+        self.waiting -= sum(len(submission.body) for submission, _ in group)
         if not isinstance(error, Refused):
             log.error("reports of %s could not be stored: %s", campaign, error, exc_info=error)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 
-from ldptrace.server.storage.schema import COLUMNS, OF_CAMPAIGN, OF_ROUND, statements
+from ldptrace.server.storage.base import COLUMNS, OF_CAMPAIGN, OF_ROUND, statements
 
 WORDS = {"integer": "INTEGER", "blob": "BLOB", "serial": "INTEGER PRIMARY KEY", "clustered": " WITHOUT ROWID"}
 

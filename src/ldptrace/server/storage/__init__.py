@@ -4,8 +4,7 @@ import os
 from pathlib import Path
 
 from ldptrace.errors import InputError
-from ldptrace.server.storage.base import Database, Session
-from ldptrace.server.storage.schema import number_in, stored
+from ldptrace.server.storage.base import Database, Session, number_in, stored
 from ldptrace.web.problems import StorageUnavailable
 
 __all__ = [

@@ -46,6 +46,7 @@ class PostgresDatabase(Database):
 
     def __init__(self, url: str) -> None:
         super().__init__(url)
+        self.shown = without_password(url)
         self._psycopg = needed("psycopg", "server")
         self.prepare()
 
@@ -73,10 +74,6 @@ class PostgresDatabase(Database):
             self.close()
             found = super().connection()
         return found
-
-    @property
-    def shown(self) -> str:
-        return without_password(self.url)
 
     def tidy(self) -> None:
         """Run a vacuum now, because old versions of rows reveal the order of changes."""
