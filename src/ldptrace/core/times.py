@@ -290,12 +290,10 @@ def _of_texts(column: pa.ChunkedArray, month_first: bool) -> _Clocks:
     for form, other in ((DECIMAL_COMMA, r"\1.\2"), (r"(:\d{2}(?:\.\d+)?) ?(?:UTC|GMT)$", r"\1Z")):
         column = pc.replace_substring_regex(column, form, other)
     reader = _Reader(column)
-    reader.numbers()
-    reader.take(CLOCK, _of_clocks)
-    reader.take(ISO + "$", _of_iso)
-    reader.take(ISO + r"([zZ]|[+-]\d{2}(:?\d{2})?)$", partial(_of_iso, zone="UTC"), zoned=True)
+    for form, read in FORMS:
+        reader.take(pc.match_substring_regex(reader.left, form), read)
     for pattern in PATTERNS:
-        reader.parse(pattern, zoned="%z" in pattern)
+        reader.parse(pattern)
     reader.slashes(month_first)
     reader.rest()
     return reader.seconds, reader.zoned, (*reader.notes, *_days(reader.seconds))
@@ -310,18 +308,22 @@ class _Reader:
         self.zoned = np.zeros(len(column), dtype=np.bool_)
         self.notes: list[str] = []
 
-    def take(self, form: str, read: Callable[[pa.ChunkedArray], Floats], *, zoned: bool = False) -> None:
-        """Read the texts that have a form."""
-        self._taken(pc.match_substring_regex(self.left, form), read, zoned)
+    def take(self, these: pa.ChunkedArray, read: Callable[[pa.ChunkedArray], _Clocks]) -> int:
+        """Read these texts, and return how many they are."""
+        chosen = these.fill_null(False).to_numpy()
+        if chosen.any():
+            self.seconds[chosen], self.zoned[chosen], notes = read(self.left.filter(pa.array(chosen)))
+            self.left = pc.if_else(pa.chunked_array([pa.array(chosen)]), None, self.left)
+            self.notes += notes
+        return int(np.count_nonzero(chosen))
 
-    def parse(self, pattern: str, *, zoned: bool = False) -> int:
+    def parse(self, pattern: str) -> int:
         """Read the texts that have a pattern of `strptime`. Returns how many have it."""
         if self.left.null_count == len(self.left):
             return 0
         parsed = pc.strptime(self.left, format=pattern, unit="us", error_is_null=True)
-        found = pc.is_valid(parsed)
-        self._taken(found, lambda _: _ticks(parsed.drop_null()), zoned)
-        return int(pc.sum(found).as_py() or 0)
+        ticks = _ticks(parsed.drop_null())
+        return self.take(pc.is_valid(parsed), lambda _: _marked(ticks, "%z" in pattern, days=False))
 
     def slashes(self, month_first: bool) -> None:
         """Read dates with slashes. That most of them are no dates is an error: then the option is wrong."""
@@ -338,15 +340,6 @@ class _Reader:
             raise NothingUsable(f"most dates such as {sample} are no dates with the {first} first: {cure}")
         self.notes.append(f"dates such as {sample} read as {first} first")
 
-    def numbers(self) -> None:
-        """Read texts of numbers."""
-        these = pc.match_substring_regex(self.left, NUMBER).fill_null(False).to_numpy()
-        if these.any():
-            values = numbers_of(self.left.filter(pa.array(these)).cast(pa.float64()))
-            seconds, self.zoned[these], notes = _of_numbers(values)
-            self._store(these, seconds)
-            self.notes += notes
-
     def rest(self) -> None:
         """Read what is left by Python's own parser."""
         known = {text: _moment(text) for text in pc.unique(self.left).to_pylist() if text is not None}
@@ -357,25 +350,15 @@ class _Reader:
             if found is not None:
                 self.seconds[number], self.zoned[number] = found
 
-    def _taken(self, these: pa.ChunkedArray, read: Callable[[pa.ChunkedArray], Floats], zoned: bool) -> None:
-        chosen = these.fill_null(False).to_numpy()
-        if chosen.any():
-            self.zoned[chosen] = zoned
-            self._store(chosen, read(self.left.filter(pa.array(chosen))))
 
-    def _store(self, chosen: Flags, seconds: Floats) -> None:
-        self.seconds[chosen] = seconds
-        self.left = pc.if_else(pa.chunked_array([pa.array(chosen)]), None, self.left)
-
-
-def _of_iso(column: pa.ChunkedArray, zone: str | None = None) -> Floats:
+def _of_iso(column: pa.ChunkedArray, zone: str | None = None) -> _Clocks:
     try:
-        return _ticks(column.cast(pa.timestamp("us", zone)))
+        seconds = _ticks(column.cast(pa.timestamp("us", zone)))
     except pa.ArrowInvalid:
         # Some are no dates, such as the 31st of February.
-        return np.array(
-            [np.nan if (found := _moment(text)) is None else found[0] for text in column.to_pylist()]
-        )
+        moments = map(_moment, column.to_pylist())
+        seconds = np.array([np.nan if found is None else found[0] for found in moments])
+    return _marked(seconds, zone is not None, days=False)
 
 
 def _moment(text: str) -> tuple[float, bool] | None:
@@ -387,11 +370,20 @@ def _moment(text: str) -> tuple[float, bool] | None:
     return moment.replace(tzinfo=moment.tzinfo or UTC).timestamp(), moment.tzinfo is not None
 
 
-def _of_clocks(column: pa.ChunkedArray) -> Floats:
+def _of_clocks(column: pa.ChunkedArray) -> _Clocks:
     """Return seconds of the day from clock times such as 8:05 or 08:05:30."""
     parts = (text.split(":") for text in column.to_pylist())
     clocks = (zip(map(float, part), (3600, 60, 1), strict=False) for part in parts)
-    return np.array([sum(value * unit for value, unit in clock) for clock in clocks], dtype=np.float64)
+    seconds = np.array([sum(value * unit for value, unit in clock) for clock in clocks], dtype=np.float64)
+    return _marked(seconds, False, days=False)
+
+
+FORMS: tuple[tuple[str, Callable[[pa.ChunkedArray], _Clocks]], ...] = (
+    (NUMBER, lambda texts: _of_numbers(numbers_of(texts.cast(pa.float64())))),
+    (CLOCK, _of_clocks),
+    (ISO + "$", _of_iso),
+    (ISO + r"([zZ]|[+-]\d{2}(:?\d{2})?)$", partial(_of_iso, zone="UTC")),
+)
 
 
 def _days(t: Floats) -> tuple[str, ...]:
