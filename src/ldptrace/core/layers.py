@@ -226,31 +226,21 @@ def driver_of(path: Path) -> str:
 @contextmanager
 def opened(path: Path) -> Iterator[tuple[Any, Path]]:
     """Give the library pyogrio with the driver of this file alone, and the path to open. Errors of the library become
-    errors of this package."""
+    errors of this package, and GDAL gets its other drivers back afterwards."""
     pyogrio = needed("pyogrio", "roads")
     name = driver_of(path)
-    with warnings.catch_warnings(), only_driver(name):
+    with warnings.catch_warnings(), _DRIVERS:
         # What comes through a pipe has no name of its own.
         warnings.filterwarnings("ignore", ".*non conformant file extension", RuntimeWarning)
+        before = pyogrio.get_gdal_config_option("GDAL_SKIP")
         try:
+            _register(pyogrio, ",".join(other for other in pyogrio.list_drivers() if other != name))
+            if set(pyogrio.list_drivers()) - {name}:
+                raise FormatError("cannot be read: the drivers of GDAL cannot be limited")
             # A path from the root cannot be taken for the name of a virtual file system.
             yield pyogrio, path.resolve()
         except (pyogrio.errors.DataSourceError, pyogrio.errors.DataLayerError) as error:
             raise FormatError(f"cannot be read: {str(error).splitlines()[0]}") from None
-
-
-@contextmanager
-def only_driver(name: str) -> Iterator[None]:
-    """Leave GDAL one driver, and give it back the others afterwards."""
-    pyogrio = needed("pyogrio", "roads")
-    with _DRIVERS:
-        before = pyogrio.get_gdal_config_option("GDAL_SKIP")
-        others = ",".join(other for other in pyogrio.list_drivers() if other != name)
-        try:
-            _register(pyogrio, others)
-            if set(pyogrio.list_drivers()) - {name}:
-                raise FormatError("cannot be read: the drivers of GDAL cannot be limited")
-            yield
         finally:
             _register(pyogrio, before)
 

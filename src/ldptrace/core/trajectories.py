@@ -21,6 +21,7 @@ from ldptrace.core.reading import Names
 from ldptrace.core.tables import RaggedTable, read_table
 from ldptrace.core.times import are_dates, zone
 from ldptrace.core.values import column_of, common, pc
+from ldptrace.core.words import count
 from ldptrace.errors import InputError
 
 ID = "traj_id"
@@ -43,7 +44,7 @@ class Trajectory:
 
     def __repr__(self) -> str:
         name = "" if self.id is None else f" {self.id}"
-        return f"<Trajectory{name}: {len(self):,} point{'' if len(self) == 1 else 's'}>"
+        return f"<Trajectory{name}: {count(len(self), 'point')}>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,8 +144,7 @@ class Trajectories:
         )
 
     def __repr__(self) -> str:
-        trajectories = "trajectory" if len(self) == 1 else "trajectories"
-        parts = [f"{len(self):,} {trajectories}", f"{self.points:,} point{'' if self.points == 1 else 's'}"]
+        parts = [count(len(self), "trajectory"), count(self.points, "point")]
         if self.user is not None:
             parts.append(f"of {len(np.unique(self.users)):,} users")
         timed = self.t is not None and not np.isnan(self.t).all()
@@ -161,11 +161,11 @@ class Trajectories:
         if self.user is None or self.extra is None:
             return trips
         column = self.extra[self.user].combine_chunks()
-        codes: Ints = pc.dictionary_encode(column, null_encoding="encode").indices.to_numpy().astype(np.int64)
+        users: Ints = pc.dictionary_encode(column, null_encoding="encode").indices.to_numpy().astype(np.int64)
         # Who is not named is a user of their own, not all of them the same one.
         missing = column.is_null().to_numpy(zero_copy_only=False)
-        codes[missing] = len(codes) + trips[missing]
-        return codes
+        users[missing] = len(users) + trips[missing]
+        return users
 
     @property
     def trip_count(self) -> int:
