@@ -210,12 +210,8 @@ def user_column(names: Sequence[str]) -> str | None:
     >>> user_column(["mode", "User ID"])
     'User ID'
     """
-    wanted = [key_of(known) for known in USER_NAMES]
-    return min(
-        (name for name in names if key_of(name) in wanted),
-        key=lambda name: wanted.index(key_of(name)),
-        default=None,
-    )
+    by_key = {key_of(name): name for name in reversed(names)}
+    return next((by_key[key] for key in map(key_of, USER_NAMES) if key in by_key), None)
 
 
 def may_own(name: str) -> bool:

@@ -38,15 +38,13 @@ class Lines:
         self._plan: Plan | None = None
 
     def answers(self, lines: Iterable[str]) -> Iterator[str]:
+        """Return the answer to each line: `report` or `reports`, `check`, `problem`, `error`, or nothing."""
         for line in lines:
-            yield json.dumps(self.answer(line), separators=(",", ":"))
-
-    def answer(self, line: str) -> Json:
-        """Return the answer to one line: `report` or `reports`, `check`, `problem`, `error`, or nothing."""
-        try:
-            return self.answer_to(json.loads(line))
-        except ValueError as error:
-            return {"error": f"this is no JSON: {error}"}
+            try:
+                answer = self.answer_to(json.loads(line))
+            except ValueError as error:
+                answer = {"error": f"this is no JSON: {error}"}
+            yield json.dumps(answer, separators=(",", ":"))
 
     def answer_to(self, asked: Json) -> Json:
         """Return the answer to the parsed content of a line."""
