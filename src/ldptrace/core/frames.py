@@ -103,14 +103,8 @@ def thumbnail(x: Floats, y: Floats, offsets: Ints, *, geographic: bool, caption:
     width = max(float(across.max()) - x0, 1e-12)
     height = int(np.clip(WIDTH * stretch * (y1 - y0) / width, 40, 2 * WIDTH))
     scale = (WIDTH / width, height / max(y1 - y0, 1e-12))
-    path = "".join(
-        "M"
-        + "L".join(
-            f"{(a - x0) * scale[0]:.0f} {(y1 - b) * scale[1]:.0f}"
-            for a, b in zip(x[line], y[line], strict=True)
-        )
-        for line in lines
-    )
+    corners = (zip((x[line] - x0) * scale[0], (y1 - y[line]) * scale[1], strict=True) for line in lines)
+    path = "".join("M" + "L".join(f"{a:.0f} {b:.0f}" for a, b in line) for line in corners)
     return (
         f'<figure style="margin:0"><svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
         f'viewBox="-2 -2 {WIDTH + 4} {height + 4}" role="img" aria-label="{escape(caption)}">'

@@ -130,12 +130,8 @@ def iso(second: float, timezone: str | None = None) -> str | None:
     """
     if not FIRST_SECOND + DAY <= second <= LAST_SECOND - DAY:
         return None
-    where = UTC if timezone is None else zone(timezone)
-    return (
-        (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second))
-        .astimezone(where)
-        .isoformat(timespec="seconds")
-    )
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second)
+    return moment.astimezone(UTC if timezone is None else zone(timezone)).isoformat(timespec="seconds")
 
 
 def _offsets(t: Floats, timezone: str, *, local: bool) -> Floats:
