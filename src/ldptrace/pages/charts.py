@@ -55,12 +55,12 @@ def histogram(
 
 
 def classes(
-    edges: Sequence[float], series: Sequence[Series], title: str, label: Callable[[float], str]
+    edges: Sequence[float], series: Sequence[Series], title: str, named: Callable[[float], str]
 ) -> Markup:
     """Draw shares per logarithmic class, with a class below the edges and one above; the first series is filled."""
     width = WIDE / (len(edges) + 1)
     places = range(0, len(edges), max(1, math.ceil(len(edges) / 5)))
-    ticks = [(LEFT + (place + 1) * width, label(edges[place])) for place in places]
+    ticks = [(LEFT + (place + 1) * width, named(edges[place])) for place in places]
     # Classes that are too small to tell apart share the first label.
     different = [
         tick for before, tick in zip([(0.0, None), *ticks], ticks, strict=False) if tick[1] != before[1]
@@ -70,12 +70,8 @@ def classes(
 
 def _steps(item: Series, width: float) -> Line:
     """Return a line with a step for each value."""
-    ends = (0, 1)
-    return item.style, [
-        (LEFT + (place + end) * width, value or 0.0)
-        for place, value in enumerate(item.values)
-        for end in ends
-    ]
+    ends = [(LEFT + k * width, LEFT + (k + 1) * width, value or 0.0) for k, value in enumerate(item.values)]
+    return item.style, [(x, value) for left, right, value in ends for x in (left, right)]
 
 
 def day(series: Sequence[Series], title: str) -> Markup:
@@ -96,7 +92,7 @@ def curves(
     """Draw lines over equally spaced labels. Values that are None are left out."""
     step = (WIDE - 16) / max(len(labels) - 1, 1)
     lines = [_line(item, LEFT + 8, step) for item in series]
-    ticks = [(LEFT + 8 + number * step, label) for number, label in enumerate(labels)]
+    ticks = [(LEFT + 8 + number * step, said) for number, said in enumerate(labels)]
     return _chart(lines, ticks, title, y_title, top, dots=True)
 
 
@@ -129,7 +125,16 @@ def _chart(
     filled down to the ground; with `dots`, every point has one."""
     most = max((value for _, line in lines for _, value in line), default=0.0)
     top = top or (round_up(most, SHORT) if most > 0 else 1.0)
-    parts, ground = _axes(top, title, y_title), HEIGHT - BOTTOM
+    parts, ground = [], HEIGHT - BOTTOM
+    for share in QUARTERS:
+        y = _height(share * top, top)
+        parts.append(f'<path class="lattice" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>')
+        parts.append(label("tick", f"{LEFT - 6}", f"{y + 3.5:.1f}", _short(share * top), "end"))
+    parts.append(label("tick", f"{(LEFT + WIDTH - RIGHT) / 2}", f"{HEIGHT - 6}", title))
+    parts.append(
+        f'<text class="tick" text-anchor="middle" transform="translate(9 {(TOP + ground) / 2}) rotate(-90)">'
+        f"{escape(y_title)}</text>"
+    )
     for order, (style, line) in enumerate(line for line in lines if line[1]):
         places = [(f"{x:.1f}", f"{_height(value, top):.1f}") for x, value in line]
         points = " ".join(f"{x},{y}" for x, y in places)
@@ -138,12 +143,15 @@ def _chart(
             parts.append(f'<polygon class="area {style}" points="{around}"/>')
         parts.append(f'<polyline class="line {style}" points="{points}"/>')
         parts += [f'<circle class="fill {style}" cx="{x}" cy="{y}" r="2.6"/>' for x, y in places if dots]
-    for x, label in ticks:
-        place = f'x="{x:.1f}" y="{HEIGHT - BOTTOM + 15}"'
-        parts.append(f'<text class="tick" {place} text-anchor="middle">{escape(label)}</text>')
+    parts += [label("tick", f"{x:.1f}", f"{ground + 15}", said) for x, said in ticks]
     return Markup(
         f'<svg class="chart" viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" aria-hidden="true">{"".join(parts)}</svg>'
     )
+
+
+def label(kind: str, x: str, y: str, said: str, anchor: str = "middle") -> str:
+    """Write a text at a place."""
+    return f'<text class="{kind}" x="{x}" y="{y}" text-anchor="{anchor}">{escape(said)}</text>'
 
 
 def _thinned(values: Sequence[float | None], most: int = 150) -> list[float | None]:
@@ -177,25 +185,6 @@ def share_bar(value: float, top: float, style: str) -> Markup:
         f'width="{max(width, 0.5):.1f}" height="10" rx="1"/><text class="tick" x="{width + 5:.1f}" y="10">'
         f"{100 * value:.2f} %</text></svg>"
     )
-
-
-def _axes(top: float, title: str, y_title: str) -> list[str]:
-    parts = []
-    for share in QUARTERS:
-        y = _height(share * top, top)
-        parts.append(f'<path class="lattice" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>')
-        place = f'x="{LEFT - 6}" y="{y + 3.5:.1f}"'
-        parts.append(f'<text class="tick" {place} text-anchor="end">{_short(share * top)}</text>')
-    middle = (LEFT + WIDTH - RIGHT) / 2
-    parts.append(
-        f'<text class="tick" x="{middle}" y="{HEIGHT - 6}" text-anchor="middle">{escape(title)}</text>'
-    )
-    centre = (TOP + HEIGHT - BOTTOM) / 2
-    parts.append(
-        f'<text class="tick" text-anchor="middle" transform="translate(9 {centre}) rotate(-90)">'
-        f"{escape(y_title)}</text>"
-    )
-    return parts
 
 
 def _height(value: float, top: float) -> float:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from ldptrace.pages.charts import label
 from ldptrace.protocol.lattice import cell_name
 
 WIDTH = 300.0
@@ -67,11 +68,11 @@ def ruler(metres: float, height: float) -> str:
     power = 10.0 ** math.floor(math.log10(metres / 3))
     length = max(step * power for step in (1, 2, 5) if step * power <= metres / 3)
     wide = WIDTH * length / metres
-    label = f"{length / 1000:g} km" if length >= 1000 else f"{length:g} m"
+    said = f"{length / 1000:g} km" if length >= 1000 else f"{length:g} m"
     y = height - 8
     return (
         f'<g class="over"><path class="ruler" d="M8 {y - 4:.1f}V{y:.1f}H{8 + wide:.1f}V{y - 4:.1f}"/>'
-        f'<text class="tick" x="{8 + wide / 2:.1f}" y="{y - 6:.1f}" text-anchor="middle">{label}</text></g>'
+        f"{label('tick', f'{8 + wide / 2:.1f}', f'{y - 6:.1f}', said)}</g>"
     )
 
 
@@ -86,10 +87,10 @@ def density_map(shares: Sequence[float], frame: Frame, top: float, *, signed: bo
         opacity = math.sqrt(abs(share) / top) if top else 0.0
         if opacity > 0.0:
             x, y = _centre(block, side, frame.height)
-            label = f"{100 * share:+.2f} points" if signed else f"{100 * share:.2f} %"
+            said = f"{100 * share:+.2f} points" if signed else f"{100 * share:.2f} %"
             parts.append(
                 f'<rect class="{_kind(share, signed)}" fill-opacity="{min(opacity, 1.0):.3f}" x="{x - wide / 2:.2f}" '
-                f'y="{y - high / 2:.2f}" width="{wide:.2f}" height="{high:.2f}"><title>{label}</title></rect>'
+                f'y="{y - high / 2:.2f}" width="{wide:.2f}" height="{high:.2f}"><title>{said}</title></rect>'
             )
     return _svg(WIDTH, frame.height, [*parts, _lattice(side, frame.height), *frame.over()], "map")
 
@@ -99,9 +100,7 @@ def zone_map(side: int, frame: Frame) -> Markup:
     parts = [*frame.under(), _lattice(side, frame.height)]
     for zone in range(side * side):
         x, y = _centre(zone, side, frame.height)
-        parts.append(
-            f'<text class="zone" x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">{cell_name(zone, side)}</text>'
-        )
+        parts.append(label("zone", f"{x:.1f}", f"{y + 4:.1f}", cell_name(zone, side)))
     return _svg(WIDTH, frame.height, [*parts, *frame.over()], "map")
 
 
@@ -115,8 +114,8 @@ def flow_map(flows: Iterable[Flow], side: int, frame: Frame, top: float, *, sign
     )
     parts = [*frame.under(), _lattice(side, height)]
     for start, end, share in reversed(shown[:ARROWS]):
-        ends = (*_centre(start, side, height), *_centre(end, side, height))
-        parts.append(_arrow(*ends, min(abs(share) / top, 1.0), WIDTH / side, _kind(share, signed)))
+        here, there = (complex(*_centre(block, side, height)) for block in (start, end))
+        parts.append(_arrow(here, there, min(abs(share) / top, 1.0), WIDTH / side, _kind(share, signed)))
     return _svg(WIDTH, height, [*parts, *frame.over()], "map")
 
 
@@ -150,20 +149,14 @@ def trip_matrix(trips: Sequence[Sequence[float]], top: float, *, signed: bool = 
     parts.append(_lattice(side, WIDTH))
     for zone in range(size):
         middle = (zone + 0.5) * step
-        name = cell_name(zone, side)
+        letter, number = cell_name(zone, side)[0], cell_name(zone, side)[1:]
         # Every zone has its number; the letter stands once, before its zones.
-        parts.append(
-            f'<text class="zone-tick" x="-3" y="{middle + 2:.1f}" text-anchor="end">{name[1:]}</text>'
-        )
-        parts.append(
-            f'<text class="zone-tick" x="{middle:.1f}" y="-3" text-anchor="middle">{name[1:]}</text>'
-        )
+        parts.append(label("zone-tick", "-3", f"{middle + 2:.1f}", number, "end"))
+        parts.append(label("zone-tick", f"{middle:.1f}", "-3", number))
         if zone % side == 0:
             centre = (zone + side / 2) * step
-            parts.append(
-                f'<text class="tick" x="-13" y="{centre + 4:.1f}" text-anchor="middle">{name[0]}</text>'
-            )
-            parts.append(f'<text class="tick" x="{centre:.1f}" y="-11" text-anchor="middle">{name[0]}</text>')
+            parts.append(label("tick", "-13", f"{centre + 4:.1f}", letter))
+            parts.append(label("tick", f"{centre:.1f}", "-11", letter))
     return Markup(
         f'<svg class="matrix" viewBox="-22 -22 {WIDTH + 24:.1f} {WIDTH + 24:.1f}" aria-hidden="true">'
         f"{''.join(parts)}</svg>"
@@ -172,23 +165,21 @@ def trip_matrix(trips: Sequence[Sequence[float]], top: float, *, signed: bool = 
 
 def pattern_path(cells: Sequence[int], n: int, ratio: float) -> Markup:
     """Draw one pattern as a little path: a dot where it begins, an arrow head where it ends."""
-    width = 72.0
-    height = width * ratio
-    centres = [((cell // n + 0.5) * width / n, height - (cell % n + 0.5) * height / n) for cell in cells]
+    width, height = 72.0, 72.0 * ratio
+    centres = [complex(*_centre(cell, n, height, width)) for cell in cells]
     points = []
-    for (ax, ay), (bx, by) in itertools.pairwise(centres):
+    for start, end in itertools.pairwise(centres):
         # Every leg keeps to its right, so that a way back is seen beside the way there.
-        reach = 0.1 * width / n / math.hypot(bx - ax, by - ay)
-        dx, dy = -(by - ay) * reach, (bx - ax) * reach
-        points += [(ax + dx, ay + dy), (bx + dx, by + dy)]
+        aside = 0.1 * width / n * 1j * _ahead(start, end)
+        points += [start + aside, end + aside]
     parts = [_frame(height, width)]
     if n <= 16:
         parts.append(_lattice(n, height, width))
-    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    parts.append(f'<polyline class="path" points="{line}"/>')
-    parts.append(f'<circle class="dot" cx="{points[0][0]:.1f}" cy="{points[0][1]:.1f}" r="3"/>')
-    (ax, ay), (bx, by) = points[-2:]
-    parts.append(_head(ax, ay, bx, by, 7.0, "dot"))
+    parts.append(f'<polyline class="path" points="{_points(points)}"/>')
+    parts.append(f'<circle class="dot" cx="{points[0].real:.1f}" cy="{points[0].imag:.1f}" r="3"/>')
+    tip, ahead = points[-1], 7.0 * _ahead(*points[-2:])
+    head = [tip + 0.6 * ahead, tip + (-0.4 + 0.5j) * ahead, tip + (-0.4 - 0.5j) * ahead]
+    parts.append(f'<polygon class="dot" points="{_points(head)}"/>')
     return _svg(width, height, parts, "pattern")
 
 
@@ -218,10 +209,9 @@ def scale_bar(top: float, *, signed: bool = False) -> Markup:
         opacity = math.sqrt(abs(step))
         parts.append(f'<rect class="ground" x="{left}" width="60" height="9"/>')
         parts.append(f'<rect class="{kind}" fill-opacity="{opacity:.3f}" x="{left}" width="60" height="9"/>')
-        label = (f"{100 * step * top:+.2g} %" if signed and step else f"{100 * step * top:.2g} %").replace(
-            "-", "−"
-        )
-        parts.append(f'<text class="tick" x="{left + 30}" y="22" text-anchor="middle">{label}</text>')
+        share = 100 * step * top
+        said = f"{share:+.2g} %" if signed and step else f"{share:.2g} %"
+        parts.append(label("tick", f"{left + 30}", "22", said.replace("-", "−")))
     parts.append('<rect class="lattice" width="300" height="9"/>')
     return _svg(WIDTH, 26.0, parts, "scale")
 
@@ -231,42 +221,29 @@ def _kind(share: float, signed: bool) -> str:
     return ("more" if share > 0 else "less") if signed else "heat"
 
 
-def _centre(block: int, side: int, height: float) -> tuple[float, float]:
-    return (block // side + 0.5) * WIDTH / side, height - (block % side + 0.5) * height / side
+def _centre(block: int, side: int, height: float, width: float = WIDTH) -> tuple[float, float]:
+    return (block // side + 0.5) * width / side, height - (block % side + 0.5) * height / side
 
 
-def _arrow(ax: float, ay: float, bx: float, by: float, strength: float, cell: float, kind: str) -> str:
+def _ahead(start: complex, end: complex) -> complex:
+    """Return the direction from one point to another, as a number of length 1; times 1j it points to the right."""
+    return (end - start) / abs(end - start)
+
+
+def _arrow(start: complex, end: complex, strength: float, cell: float, kind: str) -> str:
     """Draw a shaft and a head between two block centres, moved aside so that the way back has room."""
-    length = math.hypot(bx - ax, by - ay)
-    ux, uy = (bx - ax) / length, (by - ay) / length
-    aside = 0.11 * cell
-    ax, ay, bx, by = ax - uy * aside, ay + ux * aside, bx - uy * aside, by + ux * aside
-    ax, ay = ax + ux * 0.2 * length, ay + uy * 0.2 * length
-    bx, by = bx - ux * 0.2 * length, by - uy * 0.2 * length
+    ahead = _ahead(start, end)
+    right, apart = 1j * ahead, 0.2 * (end - start)
+    tail, tip = start + apart + 0.11 * cell * right, end - apart + 0.11 * cell * right
     width = (0.02 + 0.13 * strength) * cell
     head = min(2.2 * width + 0.05 * cell, 0.3 * cell)
-    nx, ny = bx - ux * head, by - uy * head
-    corners = [
-        (ax - uy * width / 2, ay + ux * width / 2),
-        (nx - uy * width / 2, ny + ux * width / 2),
-        (nx - uy * head / 2, ny + ux * head / 2),
-        (bx, by),
-        (nx + uy * head / 2, ny - ux * head / 2),
-        (nx + uy * width / 2, ny - ux * width / 2),
-        (ax + uy * width / 2, ay - ux * width / 2),
-    ]
-    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)
-    return f'<polygon class="{kind}" fill-opacity="{0.3 + 0.7 * strength:.2f}" points="{points}"/>'
+    neck, shaft, barb = tip - head * ahead, width / 2 * right, head / 2 * right
+    corners = [tail + shaft, neck + shaft, neck + barb, tip, neck - barb, neck - shaft, tail - shaft]
+    return f'<polygon class="{kind}" fill-opacity="{0.3 + 0.7 * strength:.2f}" points="{_points(corners)}"/>'
 
 
-def _head(ax: float, ay: float, bx: float, by: float, size: float, kind: str) -> str:
-    length = math.hypot(bx - ax, by - ay)
-    ux, uy = (bx - ax) / length, (by - ay) / length
-    tip = (bx + ux * size * 0.6, by + uy * size * 0.6)
-    left = (bx - ux * size * 0.4 - uy * size / 2, by - uy * size * 0.4 + ux * size / 2)
-    right = (bx - ux * size * 0.4 + uy * size / 2, by - uy * size * 0.4 - ux * size / 2)
-    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in (tip, left, right))
-    return f'<polygon class="{kind}" points="{points}"/>'
+def _points(places: Iterable[complex]) -> str:
+    return " ".join(f"{place.real:.1f},{place.imag:.1f}" for place in places)
 
 
 def _frame(height: float, width: float = WIDTH) -> str:

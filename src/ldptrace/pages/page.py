@@ -106,25 +106,25 @@ def _rows(document: Document, level: str) -> list[dict[str, Any]]:
     return [_row(document["sets"], "metrics", name) for name in names]
 
 
+# What stands below a value: controls by their names on the page.
+BELOW = {
+    "routed": "plain_routing",
+    "apart": "independent",
+    "everyday": "public_profile",
+    "shuffled": "shuffled_times",
+}
+
+
 def _row(sets: Sequence[Document], kind: str, name: str) -> dict[str, Any]:
     entries = [item[kind][name] for item in sets]
     controls = [entry.get("controls") or {} for entry in entries]
-    alone = controls[0].get("map_alone")
     return {
         **{name: entries[0][name] for name in ("title", "meaning", "unit", "goal", "floor", "uniform")},
         "measured": entries[0]["unit"].partition(",")[0] in MEASURED,
-        "alone": alone,
+        "alone": controls[0].get("map_alone"),
         "values": [
-            {
-                "value": entry["value"],
-                "std": entry["std"],
-                "routed": other.get("plain_routing"),
-                "apart": other.get("independent"),
-                "everyday": other.get("public_profile"),
-                "shuffled": other.get("shuffled_times"),
-                "counted": entry.get("counted"),
-                "best": entry["best"],
-            }
+            {name: entry.get(name) for name in ("value", "std", "counted", "best")}
+            | {name: other.get(control) for name, control in BELOW.items()}
             for entry, other in zip(entries, controls, strict=True)
         ],
         "strip": charts.strip([entry["place"] for entry in entries], entries[0]["alone"]),
@@ -162,14 +162,19 @@ def _compared(
     document: Document, name: str, draw: Callable[..., Markup], gap: Callable[[Any, Any], Any]
 ) -> list[dict[str, Any]]:
     """Draw a table of the real set, that of each set, and the difference of each (`gap` of the real and the other)."""
-    real, others = document["real"][name], _all(document, name)
-    figures = [_figure("Real", draw(real, signed=False))]
-    figures += _named(document, [draw(other, signed=False) for other in others])
-    return figures + _named(document, [draw(gap(real, other), signed=True) for other in others], " − real")
+    real = document["real"][name]
+    others = [(item["name"], item["portrait"][name]) for item in document["sets"]]
+    figures = [_figure(title, draw(table, signed=False)) for title, table in [("Real", real), *others]]
+    return figures + [
+        _figure(f"{title} − real", draw(gap(real, table), signed=True)) for title, table in others
+    ]
 
 
-def _gap(real: Sequence[float], other: Sequence[float]) -> list[float]:
-    return [b - a for a, b in zip(real, other, strict=True)]
+def _gap(real: Any, other: Any) -> Any:
+    """Return the difference of two tables of any depth."""
+    if isinstance(real, list):
+        return [_gap(a, b) for a, b in zip(real, other, strict=True)]
+    return other - real
 
 
 def _scales(top: float) -> dict[str, Markup]:
@@ -191,39 +196,30 @@ def _flows(document: Document, frame: Frame) -> list[dict[str, Any]]:
 
 
 def _trips(document: Document, frame: Frame) -> dict[str, Any]:
-    real, others = document["real"]["trips"], _all(document, "trips")
-    top = max(max(row) for row in real)
-    side = math.isqrt(len(real))
-    draw = partial(drawings.trip_matrix, top=top)
-
-    def gap(real: Any, other: Any) -> list[list[float]]:
-        return [_gap(*rows) for rows in zip(real, other, strict=True)]
-
-    figures = [_figure("The zones", drawings.zone_map(side, frame)), *_compared(document, "trips", draw, gap)]
+    real = document["real"]["trips"]
+    others = [item["portrait"]["trips"] for item in document["sets"]]
+    top, side = max(max(row) for row in real), math.isqrt(len(real))
+    figures = [
+        _figure("The zones", drawings.zone_map(side, frame)),
+        *_compared(document, "trips", partial(drawings.trip_matrix, top=top), _gap),
+    ]
     pairs = sorted(
         ((share, a, b) for a, row in enumerate(real) for b, share in enumerate(row) if share > 0),
         reverse=True,
     )
-    return {
-        "figures": figures,
-        **_scales(top),
-        "largest": [
-            {
-                "name": f"{cell_name(a, side)} → {cell_name(b, side)}",
-                "shares": [share, *(other[a][b] for other in others)],
-            }
-            for share, a, b in pairs[:5]
-        ],
-    }
-
-
-def _all(document: Document, name: str) -> list[Any]:
-    return [item["portrait"][name] for item in document["sets"]]
+    largest = [
+        {
+            "name": f"{cell_name(a, side)} → {cell_name(b, side)}",
+            "shares": [share, *(other[a][b] for other in others)],
+        }
+        for share, a, b in pairs[:5]
+    ]
+    return {"figures": figures, **_scales(top), "largest": largest}
 
 
 def _series(document: Document, name: str) -> list[Series]:
-    series = [Series(document["real"][name], "s0")]
-    return series + [Series(values, _style(k)) for k, values in enumerate(_all(document, name))]
+    own = [Series(item["portrait"][name], _style(k)) for k, item in enumerate(document["sets"])]
+    return [Series(document["real"][name], "s0"), *own]
 
 
 def _histograms(document: Document) -> list[dict[str, Any]]:
@@ -235,38 +231,31 @@ def _histograms(document: Document) -> list[dict[str, Any]]:
             unit, scale = ("km", 1e-3) if edges[-1] > 3000 else ("m", 1.0)
         chart = charts.histogram(edges, _series(document, name), f"{title.lower()} ({unit})", scale=scale)
         figures.append(_figure(title, chart))
-    chart = charts.histogram(
-        document["edges"]["cells"], _series(document, "cells"), "cells of the path", whole=True
-    )
-    return [*figures, _figure("Cells", chart)]
+    edges, cells = document["edges"]["cells"], _series(document, "cells")
+    return [*figures, _figure("Cells", charts.histogram(edges, cells, "cells of the path", whole=True))]
 
 
 def _times(document: Document) -> list[dict[str, Any]]:
     """Draw when trips begin, how long they take and how fast they are; nothing without times."""
     figures = []
     if document["real"]["hours"]:
-        figures.append(
-            _figure(
-                "Departures", charts.day(_series(document, "hours"), f"hour of the day ({_clock(document)})")
-            )
-        )
+        title = f"hour of the day ({document['evaluation'].get('clock', 'local')})"
+        figures.append(_figure("Departures", charts.day(_series(document, "hours"), title)))
     geographic = _geographic(document)
-    speed: Callable[[float], str] = (
-        (lambda value: f"{3.6 * value:.3g}" if 3.6 * value >= 0.1 else "0") if geographic else "{:.2g}".format
-    )
+    speed: Callable[[float], str] = _kmh if geographic else "{:.2g}".format
+    unit = "km/h" if geographic else "map units per second"
     for name, title, axis, label in (
         ("durations", "Durations", "duration (logarithmic)", _span),
-        ("speeds", "Mean speeds", f"{'km/h' if geographic else 'map units per second'} (logarithmic)", speed),
+        ("speeds", "Mean speeds", f"{unit} (logarithmic)", speed),
     ):
-        if document["edges"][name] and document["real"][name]:
-            chart = charts.classes(document["edges"][name], _series(document, name), axis, label)
-            figures.append(_figure(title, chart))
+        edges, series = document["edges"][name], _series(document, name)
+        if edges and document["real"][name]:
+            figures.append(_figure(title, charts.classes(edges, series, axis, label)))
     return figures
 
 
-def _clock(document: Document) -> str:
-    """Return whose hours the hours of the day are."""
-    return str(document["evaluation"].get("clock", "local"))
+def _kmh(speed: float) -> str:
+    return f"{3.6 * speed:.3g}" if 3.6 * speed >= 0.1 else "0"
 
 
 def _courses(document: Document) -> list[dict[str, Any]]:
@@ -283,10 +272,11 @@ def _courses(document: Document) -> list[dict[str, Any]]:
         ("hotspot_ndcg", "Hotspots ↑", "NDCG@10", 1.0),
         ("pattern_f1", "Pattern F1 ↑", "share", 1.0),
     ):
-        series = [Series(stream["real"][name], "s0")] if name == "present" else []
-        series += [] if name == "present" else [Series(stream["floor"][name], "s0 dashed")]
-        series += [Series(item["course"][name], _style(k)) for k, item in enumerate(document["sets"])]
-        chart = charts.course(series, first, last, f"tick of {stream['tick']:g} s", y_title, top)
+        real = Series(
+            stream["real" if name == "present" else "floor"][name], "s0" if name == "present" else "s0 dashed"
+        )
+        own = [Series(item["course"][name], _style(k)) for k, item in enumerate(document["sets"])]
+        chart = charts.course([real, *own], first, last, f"tick of {stream['tick']:g} s", y_title, top)
         figures.append(_figure(title, chart))
     return figures
 
@@ -319,18 +309,17 @@ def _span(seconds: float) -> str:
 
 
 def _patterns(document: Document, ratio: float) -> list[dict[str, Any]]:
-    n = document["evaluation"]["grid"]
-    rows = document["patterns"]
-    top = max((max(row["real"], *row["synthetic"]) for row in rows), default=1.0)
+    rows = [(row["cells"], [row["real"], *row["synthetic"]]) for row in document["patterns"]]
+    top = max((max(shares) for _, shares in rows), default=1.0)
+    styles = ["s0", *(_style(k) for k in range(len(document["sets"])))]
     return [
         {
-            "picture": drawings.pattern_path(row["cells"], n, ratio),
+            "picture": drawings.pattern_path(cells, document["evaluation"]["grid"], ratio),
             "bars": [
-                charts.share_bar(value, top, _style(number - 1) if number else "s0")
-                for number, value in enumerate([row["real"], *row["synthetic"]])
+                charts.share_bar(share, top, style) for share, style in zip(shares, styles, strict=True)
             ],
         }
-        for row in rows
+        for cells, shares in rows
     ]
 
 
@@ -358,14 +347,6 @@ def attack_figures(attacks: Sequence[Document]) -> list[dict[str, Any]]:
         attacked = ", ".join(dict.fromkeys(f"{item['synthetic']['attacked']:,}" for item in shown))
         figures.append(_figure(title, chart) | {"attacked": attacked})
     return figures
-
-
-def _named(document: Document, pictures: Sequence[Markup], ending: str = "") -> list[dict[str, Any]]:
-    """Return one figure per set, called by its name."""
-    return [
-        _figure(item["name"] + ending, picture)
-        for item, picture in zip(document["sets"], pictures, strict=True)
-    ]
 
 
 def _figure(title: str, picture: Markup) -> dict[str, Any]:

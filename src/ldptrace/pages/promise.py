@@ -79,7 +79,7 @@ def promise(privacy: dict[str, Any] | None) -> Promise:
         if isinstance(privacy.get(name), str | int | float)
     ]
     lines = privacy.get("explanation") or []
-    lines = [lines] if isinstance(lines, str) else list(lines)
+    lines = [lines] if isinstance(lines, str) else lines
     return Promise(
         epsilon,
         headline,
@@ -121,19 +121,16 @@ def _sentences(lines: list[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 def sharing(document: Document, promises: Sequence[Any]) -> list[dict[str, Any]]:
     """Return who may see what: for each promise the numbers of its sets, then this page, which has no number."""
-    rows: list[dict[str, Any]] = []
+    rows: dict[str, dict[str, Any]] = {}
     for number, (_, promise) in enumerate(zip(document["sets"], promises, strict=True)):
         said = f"{promise.headline} {promise.warning or promise.meaning}"
         said += f" {promise.remark}" if promise.remark else ""
-        same = next((row for row in rows if row["said"] == said), None)
-        if same is None:
-            rows.append({"sets": [number], "said": said, "warned": bool(promise.warning)})
-        else:
-            same["sets"].append(number)
+        row = rows.setdefault(said, {"sets": [], "said": said, "warned": bool(promise.warning)})
+        row["sets"].append(number)
     shown = len(document["real"]["samples"])
     drawn = f" and draws {shown} of them" if shown else ""
     said = (
         f"Not covered by ε. It was computed from the real trips{drawn}: share it only with those who may see the "
         "real data."
     )
-    return [*rows, {"sets": [], "said": said, "warned": True}]
+    return [*rows.values(), {"sets": [], "said": said, "warned": True}]
