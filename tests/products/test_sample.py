@@ -13,7 +13,6 @@ from ldptrace.io import write
 from ldptrace.methods.release import Release
 from ldptrace.models.path.model import PathModel
 from ldptrace.products.profile.figures import bars
-from ldptrace.products.profile.numbers import Bars
 from ldptrace.products.sample import DRAWN, Numbers, Sample, open_promise, open_source, sample_of
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -72,7 +71,7 @@ def test_where_nobody_travelled_a_few_trips_may_be() -> None:
     assert found.values.tolist() == [0, 0, 0]
     assert found.high is not None
     assert found.high.tolist() == pytest.approx([1.96] * 3)
-    assert 'class="range"' in str(bars(Bars(("a", "b", "c"), found), "places", share=0.0))
+    assert 'class="range"' in str(bars(("a", "b", "c"), found, "places", share=0.0))
 
 
 def test_a_small_number_may_be_several_times_as_large() -> None:

@@ -14,7 +14,7 @@ from lxml import etree
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.products.simulators import Connections, Travellers, routes_on, write_for
+from ldptrace.products.simulators import Connections, routes_on, travellers_of, write_for
 from ldptrace.roads import read_roads
 from ldptrace.roads.library import Library
 
@@ -143,8 +143,9 @@ def test_trips_leave_in_the_order_of_their_departures(tmp_path: Path, rng: np.ra
 def test_departures_count_from_the_first_midnight() -> None:
     dated = Trajectories([0, 1], [0, 1], [0, 1, 2], t=[1.7e9 + 86_400, 1.7e9], timezone="Asia/Tokyo")
     # 07:13:20 in Tokyo on the first day, and a day later.
-    assert Travellers.of(dated).leaves.tolist() == [26_000.0, 112_400.0]
-    assert Travellers.of(dated).order.tolist() == [1, 0]
+    leaves, order, *_ = travellers_of(dated)
+    assert leaves.tolist() == [26_000.0, 112_400.0]
+    assert order.tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,10 @@ def slots_of(trips: Trajectories, by: By | None) -> Slots:
     """
     if by is None:
         return ("trips",), np.zeros(len(trips), dtype=np.int64)
-    return slots_at(local_starts(trips, by), by)
+    clock = to_local(checked_times(trips, by)[trips.offsets[:-1]], trips.timezone)
+    if not np.isfinite(clock).all():
+        raise InputError(f"{np.count_nonzero(~np.isfinite(clock)):,} trips have no departure time")
+    return slots_at(clock, by)
 
 
 def slots_at(clock: Floats, by: By) -> Slots:
@@ -71,11 +74,3 @@ def checked_times(trips: Trajectories, by: str) -> Floats:
             "gives dates with --date, and learns the days of the week with --week"
         )
     return trips.t
-
-
-def local_starts(trips: Trajectories, by: str) -> Floats:
-    """Return when each trip begins, in seconds of local time."""
-    clock = to_local(checked_times(trips, by)[trips.offsets[:-1]], trips.timezone)
-    if not np.isfinite(clock).all():
-        raise InputError(f"{np.count_nonzero(~np.isfinite(clock)):,} trips have no departure time")
-    return clock

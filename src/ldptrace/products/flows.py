@@ -72,14 +72,10 @@ class Streets:
         first = self.edges[self.offsets[:-1]][picked]
         length = np.add.reduceat(roads.length[self.edges], self.offsets[:-1])[picked]
         kinds = np.array([*roads.classes, None], dtype=object)[roads.road_class[first]]
-        names = (
-            [None] * len(picked)
-            if roads.street is None
-            else [name or None for name in roads.street[first].tolist()]
-        )
+        known = [""] * len(picked) if roads.street is None else roads.street[first].tolist()
         return {
             "edge_id": pa.array(self.ids[picked].tolist()),
-            "name": pa.array(names, type=pa.string()),
+            "name": pa.array([name or None for name in known], type=pa.string()),
             "class": pa.array(kinds, type=pa.string()),
             "length": pa.array(length),
             "direction": pa.array(np.where(self.backward[picked], "backward", "forward").tolist()),
@@ -167,15 +163,13 @@ class Flows:
     def streets_table(self) -> pa.Table:
         """Return a table with one row for each street with vehicles: what describes it, all vehicles, and a column for
         each period; each number with its interval."""
-        used = self.used
-        columns: dict[str, Any] = dict(self.streets.described(used))
         numbers = {WHOLE_DAY[0]: self.total}
         for place, slot in enumerate(self.slots):
             numbers[slot] = self.vehicles.map(lambda each, place=place: each[place])  # type: ignore[misc]
+        columns: dict[str, Any] = dict(self.streets.described(self.used))
         for name, column in numbers.items():
-            columns[name] = pa.array(column.values[used])
-            for end, bound in column.intervals.items():
-                columns[f"{name}_{end}"] = pa.array(bound[used])
+            ends = {f"{name}_{end}": bound for end, bound in column.intervals.items()}
+            columns |= {title: values[self.used] for title, values in ({name: column.values} | ends).items()}
         return pa.table(columns)
 
     @property
@@ -203,26 +197,35 @@ class Flows:
         The second file of `flows.geojson` is `flows.turns.geojson`.
         """
         target = checked_target(path, *WRITTEN)
+        lines, tables = self.streets.lines()[self.used], (self.streets_table(), self.turns_table())
         if target.suffix == ".parquet":
-            return self._write_parquet(target)
-        geopandas = needed("geopandas", "planning")
-        crs = self.streets.roads.crs
-        lines = self.streets.lines()[self.used]
-        streets = geopandas.GeoDataFrame(self.streets_table().to_pandas(), geometry=lines, crs=crs)
-        table = self.turns_table().to_pandas()
-        points = geopandas.points_from_xy(table.pop("x"), table.pop("y"))
-        turns = geopandas.GeoDataFrame(table, geometry=points, crs=crs)
+            written = [target, _beside(target)]
+            shapes = pa.array(needed("shapely", "planning").to_wkb(lines), type=pa.binary())
+            tables = tables[0].append_column("geometry", shapes), tables[1]
+            with together():
+                for table, file in zip(tables, written, strict=True):
+                    write_table(table, file, self.promise)
+            return written
+        geopandas, crs = needed("geopandas", "planning"), self.streets.roads.crs
+        streets, turns = (table.to_pandas() for table in tables)
+        points = geopandas.points_from_xy(turns.pop("x"), turns.pop("y"))
+        layers = {
+            "streets": geopandas.GeoDataFrame(streets, geometry=lines, crs=crs),
+            "turns": geopandas.GeoDataFrame(turns, geometry=points, crs=crs),
+        }
         written = [target] if target.suffix == ".gpkg" else [target, _beside(target)]
         with together(), warnings.catch_warnings():
             # Some networks have no coordinate system, so their flows have none.
             warnings.filterwarnings("ignore", "'crs' was not provided")
             if len(written) == 1:
                 with atomic_path(target) as temporary:
-                    streets.to_file(temporary, driver="GPKG", layer="streets")
-                    turns.to_file(temporary, driver="GPKG", layer="turns", mode="a")
-                    check_geopackage(temporary, {"streets": len(streets), "turns": len(turns)})
+                    for name, frame in layers.items():
+                        frame.to_file(
+                            temporary, driver="GPKG", layer=name, mode="w" if name == "streets" else "a"
+                        )
+                    check_geopackage(temporary, {name: len(frame) for name, frame in layers.items()})
             else:
-                for frame, name, file in zip((streets, turns), ("streets", "turns"), written, strict=True):
+                for file, (name, frame) in zip(written, layers.items(), strict=True):
                     # In memory, because the library does not report that the last part did not fit on the disk.
                     text = BytesIO()
                     frame.to_file(text, driver="GeoJSON", layer=name)
@@ -234,15 +237,6 @@ class Flows:
                         temporary.write_bytes(data)
             for file in written:
                 write_beside(file, self.promise)
-        return written
-
-    def _write_parquet(self, target: Path) -> list[Path]:
-        written = [target, _beside(target)]
-        lines = needed("shapely", "planning").to_wkb(self.streets.lines()[self.used])
-        streets = self.streets_table().append_column("geometry", pa.array(lines, type=pa.binary()))
-        with together():
-            for table, file in zip((streets, self.turns_table()), written, strict=True):
-                write_table(table, file, self.promise)
         return written
 
 

@@ -123,21 +123,20 @@ class Sample:
     @property
     def of_people(self) -> bool:
         """Whether each trip is that of another person, so that numbers count people."""
-        return dict(self.promise or {}).get("unit") == "user"
+        return (self.promise or {}).get("unit") == "user"
 
     @property
     def without_trip(self) -> tuple[float, float] | None:
         """The estimated share of people without a trip, with its standard error, if the answers tell it."""
-        share = Share.restored(dict(self.promise or {}).get("without_trip"))
+        share = Share.restored((self.promise or {}).get("without_trip"))
         return None if share is None else (share.value, share.std_error)
 
     @property
     def zone_words(self) -> str | None:
         """Whose hours the hours of the day are, in words, or None without times."""
         trips = self.trips
-        if trips.t is None:
-            return None
-        return zone_words(trips.timezone, dates=trips.has_dates, promise=self.promise)
+        words = zone_words(trips.timezone, dates=trips.has_dates, promise=self.promise)
+        return None if trips.t is None else words
 
     @property
     def counted_words(self) -> str:
@@ -158,17 +157,14 @@ class Sample:
         counts = np.bincount(place, minlength=size).astype(np.float64)
         if self.replicates is None:
             return self.weight * counts, None
-        replicates, whose = self.replicates, np.arange(len(place)) if trip is None else trip
-        squares = np.zeros(size)
-        for first in range(0, len(replicates), AT_ONCE):
-            rows = replicates[first : first + AT_ONCE]
-            squares += sum(
-                map_chunks(
-                    lambda row, *_, rows=rows: (np.bincount(place, rows[row][whose], size) - counts) ** 2,
-                    len(rows),
-                    1,
-                )
-            )
+        whose, squares = np.arange(len(place)) if trip is None else trip, np.zeros(size)
+        for first in range(0, len(self.replicates), AT_ONCE):
+            rows = self.replicates[first : first + AT_ONCE]
+
+            def square(row: int, *_: int, rows: NDArray[np.float32] = rows) -> Floats:
+                return (np.bincount(place, rows[row][whose], size) - counts) ** 2
+
+            squares += sum(map_chunks(square, len(rows), 1))
         numbers = self.weight * counts
         drawn = squares / len(self.replicates) + np.maximum(counts, 1.0)
         variance = self.weight**2 * drawn + np.maximum(numbers, 1.0) + (self.error * numbers) ** 2
@@ -241,11 +237,10 @@ def open_promise(path: str | Path) -> Promise:
         except InputError:
             pass  # another kind of JSON, such as GeoJSON of trips
     source = open_source(file)
-    if isinstance(source, Trajectories):
-        return Promise.of_provenance(source.provenance, str(file))
-    if source.promised is None:
+    stated = source.provenance if isinstance(source, Trajectories) else source.promised
+    if stated is None and isinstance(source, Release):
         raise InputError(f"{file}: the model holds no plan, so it states no promise")
-    return Promise.of_provenance(source.promised, str(file))
+    return Promise.of_provenance(stated, str(file))
 
 
 def _begins(file: Path, mark: bytes) -> bool:

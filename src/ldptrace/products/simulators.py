@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
@@ -26,38 +26,22 @@ SUMO = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:noNamespaceSch
 MATSIM_DTD = "http://www.matsim.org/files/dtd/population_v6.dtd"
 
 
-@dataclass(frozen=True, eq=False)
-class Travellers:
-    """Trips ordered by departure, with their times and places: first all origins, then all destinations.
+# Departures in seconds after the first midnight, numbers of trips, and their origins and destinations (x, y).
+Travellers = tuple[Floats, Ints, Floats, Floats]
 
-    `leaves` is in seconds after the first midnight.
-    """
 
-    leaves: Floats
-    x: Floats
-    y: Floats
-    order: Ints
-
-    @staticmethod
-    def of(trips: Trajectories) -> Travellers:
-        """Make travellers from trips with times. Trips without points are omitted."""
-        used, trips = np.flatnonzero(trips.sizes > 0), trips.with_all_times()
-        if trips.t is None:
-            raise InputError("the trips have no times; a simulator needs to know when each of them leaves")
-        if len(used) == 0:
-            raise InputError("there are no trips to simulate")
-        clock = to_local(trips.t[trips.offsets[used]], trips.timezone)
-        clock = clock - DAY * np.floor(clock.min() / DAY)
-        order = np.argsort(clock, kind="stable")
-        used = used[order]
-        places = np.concatenate((trips.offsets[used], trips.offsets[used + 1] - 1))
-        return Travellers(clock[order], trips.x[places], trips.y[places], used)
-
-    def rows(self) -> Iterator[tuple[float, int, tuple[float, float], tuple[float, float]]]:
-        """Yield departure, number, origin and destination of each trip."""
-        places = list(zip(self.x.tolist(), self.y.tolist(), strict=True))
-        many = len(self.order)
-        return zip(self.leaves.tolist(), self.order.tolist(), places[:many], places[many:], strict=True)
+def travellers_of(trips: Trajectories) -> Travellers:
+    """Order trips with times by their departures. Trips without points are omitted."""
+    used, trips = np.flatnonzero(trips.sizes > 0), trips.with_all_times()
+    if trips.t is None:
+        raise InputError("the trips have no times; a simulator needs to know when each of them leaves")
+    if len(used) == 0:
+        raise InputError("there are no trips to simulate")
+    clock = to_local(trips.t[trips.offsets[used]], trips.timezone)
+    clock = clock - DAY * np.floor(clock.min() / DAY)
+    order = np.argsort(clock, kind="stable")
+    used, places = used[order], np.column_stack((trips.x, trips.y))
+    return clock[order], used, places[trips.offsets[used]], places[trips.offsets[used + 1] - 1]
 
 
 def write_for(trips: Trajectories, path: str | Path, simulator: str, roads: str | Path | None = None) -> str:
@@ -70,7 +54,7 @@ def write_for(trips: Trajectories, path: str | Path, simulator: str, roads: str 
         raise InputError(
             "matsim takes coordinates and no roads: omit --roads, or write sumo-trips or sumo-routes"
         )
-    travellers, target = Travellers.of(trips), Path(path)
+    travellers, target = travellers_of(trips), Path(path)
     if simulator == "matsim":
         lines, said = _matsim(travellers, trips.crs)
     else:
@@ -87,66 +71,66 @@ def _sumo(
 ) -> tuple[Iterator[str], str]:
     """Return the lines of a file with the origin and destination, or the `whole` route, of each trip, and a sentence
     about them. Places are edges of a SUMO network, or coordinates, for which SUMO finds the nearest edges."""
+    leaves, order, origins, destinations = travellers
     if roads is not None:
-        ways, cut = routes_on(Path(roads), trips.take(travellers.order))
-        routes = {number: route for number, route in enumerate(ways) if route}
-        ends = {
-            number: f"from={quoteattr(route[0])} to={quoteattr(route[-1])}"
-            for number, route in routes.items()
-        }
-        said, omitted = f"on the edges of {roads}", len(ways) - len(routes)
+        ways, cut = routes_on(Path(roads), trips.take(order))
+        said, omitted = f"on the edges of {roads}", sum(not way for way in ways)
         if omitted:
             said += f", without {omitted:,} trips that pass none of them,"
         if cut:
             said += f" ({cut:,} of them end early, at a turn that has no way around)"
+        if whole:
+            places = [f"<route edges={quoteattr(' '.join(way))}/>" if way else "" for way in ways]
+        else:
+            places = [f"from={quoteattr(way[0])} to={quoteattr(way[-1])}" if way else "" for way in ways]
     elif whole:
         raise InputError("sumo-routes needs the SUMO network whose edges it names: --roads city.net.xml")
     else:
-        names = ("fromLonLat", "toLonLat") if trips.is_geographic else ("fromXY", "toXY")
-        form = '{}="{:.7f},{:.7f}"' if trips.is_geographic else '{}="{:.2f},{:.2f}"'
-        ends = {
-            number: f"{form.format(names[0], *start)} {form.format(names[1], *end)}"
-            for number, (_, _, start, end) in enumerate(travellers.rows())
-        }
+        kind, digits = ("LonLat", 7) if trips.is_geographic else ("XY", 2)
+        places = [
+            f'from{kind}="{x0:.{digits}f},{y0:.{digits}f}" to{kind}="{x1:.{digits}f},{y1:.{digits}f}"'
+            for (x0, y0), (x1, y1) in zip(origins.tolist(), destinations.tolist(), strict=True)
+        ]
         said = "by their coordinates"
 
     def lines() -> Iterator[str]:
         yield '<?xml version="1.0" encoding="UTF-8"?>\n'
         yield f'<routes {SUMO}"http://sumo.dlr.de/xsd/routes_file.xsd">\n'
-        for number, places in ends.items():
-            own = f'id="{travellers.order[number]}" depart="{travellers.leaves[number]:.2f}"'
-            if whole:
-                edges = quoteattr(" ".join(routes[number]))
-                yield f"    <vehicle {own}><route edges={edges}/></vehicle>\n"
-            else:
-                yield f"    <trip {own} {places}/>\n"
+        for number, leave, place in zip(order.tolist(), leaves.tolist(), places, strict=True):
+            own = f'id="{number}" depart="{leave:.2f}"'
+            if place:
+                yield f"    <vehicle {own}>{place}</vehicle>\n" if whole else f"    <trip {own} {place}/>\n"
         yield "</routes>\n"
 
-    return lines(), f"{len(ends):,} {'routes' if whole else 'trips'} for SUMO {said}"
+    many = sum(map(bool, places))
+    return lines(), f"{many:,} {'routes' if whole else 'trips'} for SUMO {said}"
 
 
 def _matsim(travellers: Travellers, crs: str | None) -> tuple[Iterator[str], str]:
     """Return the lines of a file with plans of people with one leg, in metres, and a sentence about the result.
     Degrees become metres of the UTM zone of their middle."""
+    leaves, order, *ends = travellers
+    x, y = np.concatenate(ends).T
     said = "x and y are taken as metres" if crs is None else f"coordinates are {crs}"
     if is_geographic(crs):
-        middle = LocalPlane.around(travellers.x, travellers.y)
+        middle = LocalPlane.around(x, y)
         zone = f"EPSG:{(32600 if middle.lat >= 0 else 32700) + int((middle.lon + 180) // 6) % 60 + 1}"
-        x, y = transform(travellers.x, travellers.y, WGS84, zone)
-        travellers, said = replace(travellers, x=x, y=y), f"coordinates are {zone}"
+        x, y = transform(x, y, WGS84, zone)
+        said = f"coordinates are {zone}"
+    rows = np.column_stack((leaves, *np.split(x, 2), *np.split(y, 2))).tolist()
 
     def lines() -> Iterator[str]:
         yield f'<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE population SYSTEM "{MATSIM_DTD}">\n<population>\n'
-        for leaves, number, (x0, y0), (x1, y1) in travellers.rows():
+        for number, (leave, x0, x1, y0, y1) in zip(order.tolist(), rows, strict=True):
             yield (
                 f'  <person id="{number}">\n    <plan selected="yes">\n'
-                f'      <activity type="origin" x="{x0:.2f}" y="{y0:.2f}" end_time="{_clock(leaves)}"/>\n'
+                f'      <activity type="origin" x="{x0:.2f}" y="{y0:.2f}" end_time="{_clock(leave)}"/>\n'
                 f'      <leg mode="car"/>\n      <activity type="destination" x="{x1:.2f}" y="{y1:.2f}"/>\n'
                 f"    </plan>\n  </person>\n"
             )
         yield "</population>\n"
 
-    return lines(), f"{len(travellers.order):,} plans for MATSim ({said})"
+    return lines(), f"{len(order):,} plans for MATSim ({said})"
 
 
 def _clock(seconds: float) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import warnings
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,18 +33,8 @@ NOWHERE = -1
 Located = tuple[tuple[str, ...], Ints]
 
 
-class Zones(ABC):
-    """A division of the plane, or of a part of it, into zones with names."""
-
-    name: str
-
-    @abstractmethod
-    def locate(self, x: Floats, y: Floats, crs: str | None) -> Located:
-        """Find the zones of points in the coordinate system `crs`."""
-
-
 @dataclass(frozen=True, eq=False)
-class Polygons(Zones):
+class Polygons:
     """Polygons that do not overlap, in coordinates of `crs` (None: those of the trips).
 
     >>> import shapely
@@ -66,9 +55,6 @@ class Polygons(Zones):
                     f"{self.name}: {times} polygons are named {zone!r}; every zone needs a name of its own: merge its "
                     "polygons, or name a column that distinguishes zones with --zone-id"
                 )
-        self._refuse_overlaps()
-
-    def _refuse_overlaps(self) -> None:
         shapely = needed("shapely", "planning")
         shapes = np.asarray(self.shapes, dtype=object)
         first, second = shapely.STRtree(shapes).query(shapes, predicate="intersects")
@@ -84,6 +70,7 @@ class Polygons(Zones):
             )
 
     def locate(self, x: Floats, y: Floats, crs: str | None) -> Located:
+        """Find the zones of points in the coordinate system `crs`."""
         shapely = needed("shapely", "planning")
         if self.crs is None or is_geographic(self.crs):
             check_degrees(shapely.total_bounds(self.shapes), crs, f"{self.name}: the corners of its zones")
@@ -118,7 +105,7 @@ class Polygons(Zones):
 
 
 @dataclass(frozen=True)
-class Squares(Zones):
+class Squares:
     """The squares of a map. Columns are named by letters from the west, rows by numbers from the south.
 
     >>> Squares((0, 0, 4, 4), 4).locate(np.array([0.5, 3.5]), np.array([0.5, 1.5]), None)[0][:5]
@@ -135,6 +122,7 @@ class Squares(Zones):
         return tuple(cell_name(square, self.side) for square in range(self.side**2))
 
     def locate(self, x: Floats, y: Floats, crs: str | None) -> Located:
+        """Find the squares of points; the nearest for those outside."""
         x0, y0, x1, y1 = self.bounds
         column, row = (
             np.clip(np.floor(self.side * (axis - low) / max(high - low, 1e-300)), 0, self.side - 1)
@@ -144,7 +132,7 @@ class Squares(Zones):
 
 
 @dataclass(frozen=True)
-class H3(Zones):
+class H3:
     """The hexagons of H3 at a resolution from 0 to 15. Hexagons in which trips begin or end are the zones.
 
     >>> zones, place = H3(7).locate(np.array([13.40, 13.40]), np.array([52.50, 52.60]), "EPSG:4326")
@@ -155,10 +143,11 @@ class H3(Zones):
     resolution: int
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return f"h3:{self.resolution}"
 
     def locate(self, x: Floats, y: Floats, crs: str | None) -> Located:
+        """Find the hexagons of points."""
         h3 = needed("h3", "planning")
         if crs is None:
             raise InputError(
@@ -166,15 +155,14 @@ class H3(Zones):
                 "system; give it with --crs"
             )
         lon, lat = transform(x, y, crs, WGS84)
-        cells = np.array(
-            [
-                h3.latlng_to_cell(north, east, self.resolution)
-                for north, east in zip(lat.tolist(), lon.tolist(), strict=True)
-            ],
-            dtype=str,
-        )
-        zones, place = np.unique(cells, return_inverse=True)
+        places = zip(lat.tolist(), lon.tolist(), strict=True)
+        cells = [h3.latlng_to_cell(north, east, self.resolution) for north, east in places]
+        zones, place = np.unique(np.array(cells, dtype=str), return_inverse=True)
         return tuple(zones.tolist()), place.astype(np.int64)
+
+
+# A division of the plane, or of a part of it, into zones with names: it has a `name`, and locates points.
+Zones = Polygons | Squares | H3
 
 
 def read_zones(source: str | Path, column: str | None = None) -> Zones:
@@ -206,7 +194,9 @@ def _frame(path: Path) -> Any:
             warnings.filterwarnings("ignore", "More than one layer found")
             # Corners that are no numbers are looked for below.
             warnings.filterwarnings("ignore", "invalid value encountered")
-            if _is_json(path):
+            with path.open("rb") as file:
+                start = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
+            if start.startswith(b"{"):
                 frame = _of_features(geopandas, path)
             else:
                 with layers.opened(path) as (_, resolved):
@@ -225,11 +215,6 @@ def _frame(path: Path) -> Any:
     return frame
 
 
-def _is_json(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
-
-
 def _of_features(geopandas: Any, path: Path) -> Any:
     """Read the features of GeoJSON. An id beside the properties is a column `id`."""
     document = json.loads(path.read_bytes())
@@ -239,10 +224,8 @@ def _of_features(geopandas: Any, path: Path) -> Any:
     features = [
         {
             "geometry": feature["geometry"],
-            "properties": {
-                **({"id": feature["id"]} if "id" in feature else {}),
-                **(feature.get("properties") or {}),
-            },
+            "properties": {key: feature[key] for key in ("id",) if key in feature}
+            | (feature.get("properties") or {}),
         }
         for feature in document.get("features", [single])
     ]

@@ -36,33 +36,29 @@ Counts = NDArray[np.int64]
 
 def tally_of(randomizer: Randomizer, rows: Rows, rng: np.random.Generator, mode: Mode) -> Counts:
     """Count how often each item is named by the reports of these answers."""
-    if isinstance(randomizer, OUE) and mode == "counts":
-        return _oue_counts(randomizer, rows, rng)
+    items: Rows = rows[:, 0]
+    arguments: tuple[object, ...]
+    match randomizer:
+        case OUE():
+            p, q = (float(value) for value in randomizer.probabilities)
+            if mode == "counts":
+                # Bits are independent over items and users.
+                held = np.bincount(items[items >= 0], minlength=randomizer.domain)
+                counts: Counts = rng.binomial(held, p) + rng.binomial(len(rows) - held, q)
+                return counts
+            draw, answered, arguments = _oue, items, (randomizer.domain, p, q)
+        case GRR():
+            draw, answered, arguments = _grr, items, (randomizer.domain, float(randomizer.probabilities[0]))
+        case PrivSet():
+            # The chance of naming at most 0, 1, 2 ... of the own items.
+            total = sum(randomizer.hit_weights)
+            chances = np.array([running / total for running in accumulate(randomizer.hit_weights)])
+            draw, answered, arguments = _privset, rows, (randomizer.domain, randomizer.size, chances)
+        case _:
+            raise NotImplementedError(f"the simulator does not know {randomizer.kind!r}")
     sources = rng.spawn(len(chunks(len(rows))))
-    if isinstance(randomizer, OUE):
-        p, q = (float(value) for value in randomizer.probabilities)
-        parts = map_chunks(lambda k, a, b: _oue(rows[a:b, 0], randomizer.domain, p, q, sources[k]), len(rows))
-    elif isinstance(randomizer, GRR):
-        p = float(randomizer.probabilities[0])
-        parts = map_chunks(lambda k, a, b: _grr(rows[a:b, 0], randomizer.domain, p, sources[k]), len(rows))
-    elif isinstance(randomizer, PrivSet):
-        # The chance of naming at most 0, 1, 2 ... of the own items.
-        total = sum(randomizer.hit_weights)
-        weights = np.array([running / total for running in accumulate(randomizer.hit_weights)])
-        size, domain = randomizer.size, randomizer.domain
-        parts = map_chunks(lambda k, a, b: _privset(rows[a:b], domain, size, weights, sources[k]), len(rows))
-    else:
-        raise NotImplementedError(f"the simulator does not know {randomizer.kind!r}")
+    parts = map_chunks(lambda k, a, b: draw(answered[a:b], *arguments, sources[k]), len(rows))
     return np.sum(parts, axis=0) if parts else np.zeros(randomizer.outputs, dtype=np.int64)
-
-
-def _oue_counts(randomizer: OUE, rows: Rows, rng: np.random.Generator) -> Counts:
-    """Draw Binomial(f, p) + Binomial(n - f, q) for each item: bits are independent over items and users."""
-    p, q = (float(value) for value in randomizer.probabilities)
-    items = rows[:, 0]
-    held = np.bincount(items[items >= 0], minlength=randomizer.domain)
-    counts: Counts = rng.binomial(held, p) + rng.binomial(len(rows) - held, q)
-    return counts
 
 
 @kernel

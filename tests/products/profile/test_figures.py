@@ -11,9 +11,8 @@ import shapely
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.products.flows import Flows
 from ldptrace.products.profile.figures import _ticks, bars, street_map, zone_map
-from ldptrace.products.profile.numbers import Bars
 from ldptrace.products.sample import Numbers, Sample
-from ldptrace.products.zones import H3, Polygons, Squares
+from ldptrace.products.zones import Polygons, Squares
 from road_kit import lattice_roads
 
 NAMES = ("up to 1 km", "1 to 2 km", "over 2 km")
@@ -25,12 +24,12 @@ def parsed(picture: object) -> list[ElementTree.Element]:
 
 def test_bars_have_whiskers_where_there_are_ranges() -> None:
     values = np.array([10.0, 20.0, 70.0])
-    plain = parsed(bars(Bars(NAMES, Numbers(values)), "lengths", share=100))
+    plain = parsed(bars(NAMES, Numbers(values), "lengths", share=100))
     assert [part.get("class") for part in plain].count("bar") == 3
     assert not any(part.get("class") == "range" for part in plain)
     heights = [float(part.get("height", 0)) for part in plain if part.get("class") == "bar"]
     assert heights[2] == pytest.approx(7 * heights[0], rel=0.01)
-    ranged = parsed(bars(Bars(NAMES, Numbers(values, 0.5 * values, 2 * values)), "lengths", share=100))
+    ranged = parsed(bars(NAMES, Numbers(values, 0.5 * values, 2 * values), "lengths", share=100))
     assert [part.get("class") for part in ranged].count("range") == 3
     assert [part.text for part in plain if part.get("text-anchor") == "middle"] == ["1", "2", "> 2"]
 
@@ -68,7 +67,6 @@ def test_zones_are_darker_where_more_trips_begin() -> None:
     named = parsed(zone_map(Polygons("z", ("a", "<b>"), shapes), long, begin, "zones"))
     lines = [[line.text for line in part] for part in named if part.tag == "text"]
     assert lines == [["a"], *[["Foz do Douro e", "Nevogilde"]] * 2]
-    assert zone_map(H3(8), {}, {}, "hexagons") is None
 
 
 def test_streets_are_wider_where_more_vehicles_pass() -> None:

@@ -13,8 +13,8 @@ from ldptrace.core.crs import METRES_PER_DEGREE
 from ldptrace.core.extras import needed
 from ldptrace.pages import drawings
 from ldptrace.products.flows import Flows
-from ldptrace.products.profile.numbers import Bars
-from ldptrace.products.zones import H3, Polygons, Squares, Zones
+from ldptrace.products.sample import Numbers
+from ldptrace.products.zones import H3, Squares, Zones
 
 WIDTH, HEIGHT = 640.0, 240.0
 LEFT, BOTTOM, TOP = 52.0, 34.0, 12.0
@@ -26,10 +26,9 @@ ALL_NAMED = 30
 ACROSS = 16
 
 
-def bars(found: Bars, label: str, *, every: int = 1, share: float) -> Markup:
+def bars(names: Sequence[str], numbers: Numbers, label: str, *, every: int = 1, share: float) -> Markup:
     """Draw a bar for each class, as a percentage of all trips, with a whisker for its interval."""
-    values, scale = found.numbers.values, 100 / max(share, 1.0)
-    intervals = found.numbers.intervals
+    values, intervals, scale = numbers.values, numbers.intervals, 100 / max(share, 1.0)
     ticks = _ticks(max(float((scale * intervals.get("high", values)).max()), 1e-9))
     top = ticks[-1]
     step = (WIDTH - LEFT) / len(values)
@@ -42,7 +41,7 @@ def bars(found: Bars, label: str, *, every: int = 1, share: float) -> Markup:
         f'<line class="rule" x1="{LEFT}" x2="{WIDTH}" y1="{height(tick / scale):.1f}" y2="{height(tick / scale):.1f}"/>'
         for tick in ticks
     ]
-    for place, name in enumerate(found.names):
+    for place, name in enumerate(names):
         x, y = LEFT + step * place, height(float(values[place]))
         said = f"{escape(name)}: {scale * values[place]:.1f} %"
         parts.append(
@@ -71,13 +70,11 @@ def zone_map(
     shown: Collection[str] = (),
     *,
     scale: bool = False,
-) -> Markup | None:
-    """Draw the zones, darker if more trips begin there, or return None if there are none. `names` says what the page
-    calls each zone. Of many zones, those that are `shown` have their names. With `scale`, units are metres or degrees.
+) -> Markup:
+    """Draw the zones, darker if more trips begin there. `names` says what the page calls each zone. Of many zones,
+    those that are `shown` have their names. With `scale`, units are metres or degrees.
     """
     rings = _rings(zones, list(names))
-    if not rings:
-        return None
     x, y = (np.concatenate([ring[axis] for _, ring in rings]) for axis in (0, 1))
     frame = _Frame(x, y)
     most = max(begin.values(), default=0.0) or 1.0
@@ -98,7 +95,7 @@ def zone_map(
                 for line, text in enumerate(lines)
             )
             parts.append(f'<text class="zone-name" y="{cy}" text-anchor="middle">{said}</text>')
-    return _svg(MAP, frame.height, [*parts, *([frame.ruler()] if scale else [])], label)
+    return frame.picture(parts, label, scale=scale)
 
 
 def street_map(
@@ -124,34 +121,32 @@ def street_map(
         parts.append(
             f'<text class="spot-name" x="{cx}" y="{cy}" dy=".35em" text-anchor="middle">{number}</text>'
         )
-    return _svg(MAP, frame.height, [*parts, *([frame.ruler()] if scale else [])], label)
+    return frame.picture(parts, label, scale=scale)
 
 
 class _Frame:
     """The conversion from coordinates of a map to pixels of a picture."""
 
     def __init__(self, x: Floats, y: Floats) -> None:
-        self._low = float(x.min()), float(y.min())
-        wide, tall = max(float(np.ptp(x)), 1e-12), max(float(np.ptp(y)), 1e-12)
+        wide, tall, middle = max(float(np.ptp(x)), 1e-12), max(float(np.ptp(y)), 1e-12), float(y.mean())
         # Degrees of longitude are shorter than those of latitude.
-        squeeze = (
-            np.cos(np.radians(float(y.mean())))
-            if wide < 10 and abs(float(y.mean())) < 85 and wide > 1e-3
-            else 1.0
-        )
-        self._across = MAP / wide
-        self._up = self._across / squeeze
-        self.height = tall * self._up
-        self._wide = wide * (METRES_PER_DEGREE * squeeze if squeeze < 1 else 1)
+        squeeze = np.cos(np.radians(middle)) if 1e-3 < wide < 10 and abs(middle) < 85 else 1.0
+        self._low = float(x.min()), float(y.min())
+        self._step = MAP / wide, MAP / wide / squeeze
+        self._metres = wide * (METRES_PER_DEGREE * squeeze if squeeze < 1 else 1)
+        self.height = tall * self._step[1]
 
-    def ruler(self) -> str:
-        """Draw the scale of the map. Its units are metres, or degrees if the map is that small."""
+    def picture(self, parts: Sequence[str], label: str, *, scale: bool) -> Markup:
+        """Return the picture, with the scale of the map if its units are metres, or degrees if the map is that
+        small."""
         larger = MAP / drawings.WIDTH
-        return f'<g transform="scale({larger:.4g})">{drawings.ruler(self._wide, self.height / larger)}</g>'
+        ruler = drawings.ruler(self._metres, self.height / larger)
+        own = [f'<g transform="scale({larger:.4g})">{ruler}</g>'] if scale else []
+        return _svg(MAP, self.height, [*parts, *own], label)
 
     def points(self, x: Floats, y: Floats) -> str:
-        px = (x - self._low[0]) * self._across
-        py = self.height - (y - self._low[1]) * self._up
+        px = (x - self._low[0]) * self._step[0]
+        py = self.height - (y - self._low[1]) * self._step[1]
         return " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(px, py, strict=True))
 
 
@@ -168,14 +163,12 @@ def _rings(zones: Zones, names: Sequence[str]) -> list[tuple[str, tuple[Floats, 
             (name, (x + dx * np.array([0, 1, 1, 0]), y + dy * np.array([0, 0, 1, 1])))
             for name, (x, y) in zip(zones.ids, corners, strict=True)
         ]
-    if not isinstance(zones, Polygons):
-        return []
-    rings = []
-    for name, shape in zip(zones.ids, zones.shapes, strict=True):
-        for part in getattr(shape, "geoms", [shape]):
-            x, y = np.array(part.exterior.coords).T[:2]
-            rings.append((name, (x, y)))
-    return rings
+    return [
+        (name, (x, y))
+        for name, shape in zip(zones.ids, zones.shapes, strict=True)
+        for part in getattr(shape, "geoms", [shape])
+        for x, y in [np.array(part.exterior.coords).T[:2]]
+    ]
 
 
 def _ticks(most: float) -> list[float]:

@@ -22,7 +22,6 @@ from ldptrace.io.provenance import checksum
 from ldptrace.protocol.canonical import dumps
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.standing import Standing
 from ldptrace.protocol.units import duration_words
 from ldptrace.protocol.words import CENTRAL, SHUFFLER
 from ldptrace.protocol.words import promise as promised
@@ -90,8 +89,7 @@ class Promise:
                 f"{what} states no promise: a statement is made about synthetic trips, a model or a plan "
                 "of ldptrace"
             )
-        unit = str(stated.get("unit", "user"))
-        weaker = []
+        unit, weaker = str(stated.get("unit", "user")), []
         if unit == "trip":
             weaker.append(
                 "The unit is a trip: epsilon holds for each trip of a person, not for all of them together."
@@ -107,12 +105,12 @@ class Promise:
             str(stated.get("method", "single-report")),
             _plan(stated.get("plan")),
             tuple(stated.get("notes") or ()),
-            weaker=tuple(weaker),
-            simulated=bool(stated.get("simulated")),
-            timezone=stated.get("timezone"),
-            delta=str(stated.get("delta", "0")),
-            local=stated.get("local_epsilon") if stated.get("trust") == SHUFFLER else None,
-            batch=stated.get("batch"),
+            stated.get("timezone"),
+            tuple(weaker),
+            bool(stated.get("simulated")),
+            str(stated.get("delta", "0")),
+            stated.get("local_epsilon") if stated.get("trust") == SHUFFLER else None,
+            stated.get("batch"),
         )
 
     @property
@@ -158,13 +156,13 @@ class Promise:
                 f"The devices were simulated from trips that the publisher holds{shuffler}: the publisher is trusted "
                 "with them, and epsilon holds for what is published."
             )
-        nobody = "Nobody but the device sees a trip. The curator, the network and readers are not trusted."
+        words = "Nobody but the device sees a trip. The curator, the network and readers are not trusted."
         if self.shuffled:
-            return (
-                f"{nobody} That shuffler and curator do not work together is trusted: if they do, epsilon "
-                f"{self.local} is left."
+            words += (
+                f" That shuffler and curator do not work together is trusted: if they do, epsilon {self.local} is "
+                "left."
             )
-        return nobody
+        return words
 
     @property
     def mechanisms(self) -> list[str]:
@@ -179,27 +177,18 @@ class Promise:
     @property
     def renewal(self) -> str:
         """A sentence about whether and how the budget is renewed."""
-        standing = None if self.plan is None else self.plan.standing
-        if standing is None:
+        if self.plan is None or self.plan.standing is None:
             return "Each device answers once. The budget does not renew."
+        standing, shuffled = self.plan.standing, self.plan.shuffled
+        lifetime = decimal_text(standing.lifetime)
+        if shuffled is not None and shuffled.lifetime is not None:
+            lifetime = f"{decimal_text(shuffled.lifetime)} ({lifetime} if shuffler and curator work together)"
         return (
             f"Each device answers once in every window of {duration_words(standing.every)}, with epsilon "
-            f"{self.epsilon_words} for "
-            f"each answer, about one trip of the last {duration_words(standing.recent)} or about none. All "
-            "answers of a device "
-            f"together stay within epsilon {_lifetime(self.plan, standing)}. What a person does every week is "
-            "protected by that "
-            "sum, not by the epsilon of one answer."
+            f"{self.epsilon_words} for each answer, about one trip of the last {duration_words(standing.recent)} or "
+            f"about none. All answers of a device together stay within epsilon {lifetime}. What a person does every "
+            "week is protected by that sum, not by the epsilon of one answer."
         )
-
-
-def _lifetime(plan: Plan | None, standing: Standing) -> str:
-    """Return the epsilon of all answers together, in both cases if reports are shuffled."""
-    local = decimal_text(standing.lifetime)
-    shuffled = None if plan is None else plan.shuffled
-    if shuffled is None or shuffled.lifetime is None:
-        return local
-    return f"{decimal_text(shuffled.lifetime)} ({local} if shuffler and curator work together)"
 
 
 def _plan(document: object) -> Plan | None:
