@@ -22,11 +22,12 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.controls import map_alone, plain_routing
 from ldptrace.evaluation.evaluator import evaluate, resilience
-from ldptrace.evaluation.line_metrics import MATCHED, StreetMap
+from ldptrace.evaluation.measured import MATCHED, StreetUse
 from ldptrace.evaluation.metrics import Reference
 from ldptrace.evaluation.queries import resample
 from ldptrace.evaluation.traces import Traces
 from ldptrace.protocol.grid import Grid
+from ldptrace.roads.matching import StreetIndex
 from ldptrace.roads.network import RoadNetwork
 
 
@@ -92,9 +93,9 @@ def main() -> None:
     measured("lines of the synthetic set", lambda: Traces.of(synthetic, grid), repeats)
     roads = oldenburg_roads(arguments.data)
     if roads is not None:
-        streets = StreetMap.of(roads)
+        streets = StreetIndex.of(roads)
         some = real.take(np.arange(min(MATCHED, len(real))))
-        measured(f"{len(some):,} trips matched to streets", lambda: streets.match(some), repeats)
+        measured(f"{len(some):,} trips matched to streets", lambda: StreetUse.of(streets, some), repeats)
         measured("plain routing", lambda: plain_routing(roads, synthetic, rng), repeats)
         measured("the map alone", lambda: map_alone(roads, rng), repeats)
     if not arguments.skip_scorecard:

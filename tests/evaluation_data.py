@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -97,6 +98,12 @@ def good_and_bad() -> Scorecard:
     )
 
 
+def values_of(card: Scorecard, which: int = 0) -> dict[str, dict[str, Any]]:
+    """The entries of all metrics of a set, with corrected variants."""
+    found = card.sets[which]
+    return found["metrics"] | found["corrected"]
+
+
 def points_in(queries: SquareQueries, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """How many points lie in each closed square, one square after the other."""
     return np.array(
@@ -111,4 +118,4 @@ def points_in(queries: SquareQueries, x: np.ndarray, y: np.ndarray) -> np.ndarra
 
 def column(summary: Summary, name: str) -> np.ndarray:
     """The lengths or diameters of all trajectories of a set."""
-    return np.concatenate(summary.parts.add_up(lambda part, _: [getattr(part, name)], []))
+    return np.concatenate(summary.add_up(lambda part, _: [getattr(part, name)]))

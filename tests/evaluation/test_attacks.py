@@ -15,9 +15,9 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.attacks import (
     KAPPAS,
-    Outlier,
-    Reidentification,
+    outlier,
     outliers,
+    reidentification,
     resilience_of,
     uniform_walks,
     zone_visits,
@@ -53,20 +53,20 @@ def test_the_zone_of_a_small_grid_is_everything() -> None:
 def test_reidentification_by_hand() -> None:
     # Three users in the zone: two together, one far away. The largest distance is 1.5, the threshold 0.3.
     real = Trajectories.from_lists([[(4.0, 5.0)], [(4.1, 5.0)], [(5.5, 5.0)]])
-    attack = Reidentification.of(real, GRID)
-    assert attack.threshold == pytest.approx(0.3)
+    threshold, attack = reidentification(real, GRID)
+    assert threshold == pytest.approx(0.3)
     crowd = Trajectories.from_lists([[(4.0, 5.0)]] * 5 + [[(0.0, 0.0)]] * 50)
-    found = attack.against(crowd)
+    found = attack(crowd)
     assert found["attacked"] == 3
     # Two users have five matches: defended for kappa below five.
     assert found["resilience"] == [2 / 3 if kappa < 5 else 0.0 for kappa in KAPPAS]
-    assert attack.against_real()["resilience"] == [0.0] * 9
-    assert attack.against(Trajectories.from_lists([[(0.0, 0.0)]]))["resilience"] == [0.0] * 9
+    assert attack(None)["resilience"] == [0.0] * 9
+    assert attack(Trajectories.from_lists([[(0.0, 0.0)]]))["resilience"] == [0.0] * 9
 
 
 def test_an_empty_zone_attacks_nobody() -> None:
     real = Trajectories.from_lists([[(0.0, 0.0), (1.0, 1.0)]])
-    found = Reidentification.of(real, GRID).against(real)
+    found = reidentification(real, GRID)[1](real)
     assert found["attacked"] == 0
     assert all(math.isnan(ratio) for ratio in found["resilience"])
 
@@ -74,14 +74,14 @@ def test_an_empty_zone_attacks_nobody() -> None:
 def test_outlier_attack_by_hand() -> None:
     # Real distances 0, 1, ..., 8: the threshold is 2.
     real = Trajectories.from_lists([[(0, 0), (k, 0)] for k in range(9)])
-    attack = Outlier.of(real, GRID)
-    assert attack.threshold == 2.0
+    threshold, attack = outlier(real, GRID)
+    assert threshold == 2.0
     # One published trajectory of length 8 has the matches 6, 7, 8; one of 4 has 2 to 6.
-    found = attack.against(Trajectories.from_lists([[(0, 0), (8, 0)], [(0, 0), (4, 0)]]))
+    found = attack(Trajectories.from_lists([[(0, 0), (8, 0)], [(0, 0), (4, 0)]]))
     assert found["attacked"] == 2
     assert found["resilience"][:4] == [1.0, 0.5, 0.5, 0.0]
     # Among the others, 0 and 8 have two matches, 1 and 7 three, the rest four.
-    assert attack.against_real()["resilience"][:3] == [7 / 9, 5 / 9, 0.0]
+    assert attack(None)["resilience"][:3] == [7 / 9, 5 / 9, 0.0]
 
 
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=90))

@@ -10,13 +10,9 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.evaluation.controls import map_alone, plain_routing, shortest_ways
 from ldptrace.evaluation.evaluator import evaluate
-from ldptrace.evaluation.line_metrics import StreetMap
+from ldptrace.evaluation.measured import StreetUse
+from ldptrace.roads.matching import StreetIndex
 from ldptrace.roads.network import RoadNetwork
-
-
-@pytest.fixture(scope="module")
-def streets() -> StreetMap:
-    return StreetMap.of(chessboard())
 
 
 def test_shortest_ways_are_shortest() -> None:
@@ -45,10 +41,10 @@ def test_plain_routing_keeps_the_ends() -> None:
     assert still.x.tolist() == [3, 9]
 
 
-def test_the_map_alone_is_on_streets(streets: StreetMap) -> None:
+def test_the_map_alone_is_on_streets() -> None:
     alone = map_alone(chessboard(), np.random.default_rng(1), 500)
     assert len(alone) == 500
-    assert streets.match(alone).on_streets == pytest.approx(1.0)
+    assert StreetUse.of(StreetIndex.of(chessboard()), alone).on_streets == pytest.approx(1.0)
 
 
 def test_maps_of_other_places_are_refused() -> None:

@@ -16,7 +16,7 @@ from ldptrace.evaluation.figures import (
     portrait,
     street_lines,
 )
-from ldptrace.evaluation.measured import Measured
+from ldptrace.evaluation.sets import measured
 from ldptrace.evaluation.summary import Summary
 from ldptrace.protocol.grid import Grid
 from ldptrace.roads.network import RoadNetwork
@@ -26,7 +26,7 @@ GRID = Grid((0.0, 0.0, 10.0, 10.0), 5)
 
 def test_a_line_by_hand() -> None:
     # Three cells along the bottom row; cells are counted up the columns.
-    line = Measured.of(Trajectories.from_lists([[(1, 1), (3, 1), (5, 1)]]), GRID)
+    line = measured(Trajectories.from_lists([[(1, 1), (3, 1), (5, 1)]]), GRID)
     figures = portrait("one", line, line, np.array([0]))
     assert [figures[name] for name in ("trajectories", "points", "mean_length", "mean_cells")] == [1, 3, 4, 3]
     density = np.array(figures["density"])
@@ -40,7 +40,7 @@ def test_a_line_by_hand() -> None:
 
 
 def test_every_table_is_a_distribution() -> None:
-    real, other = (Measured.of(drifting_walks(60, seed), Grid(GRID.bounds, 40)) for seed in (1, 2))
+    real, other = (measured(drifting_walks(60, seed), Grid(GRID.bounds, 40)) for seed in (1, 2))
     figures = portrait("other", other, real, None)
     for name in ("density", "trips", "lengths", "diameters", "cells"):
         assert np.sum(figures[name]) == pytest.approx(1, abs=1e-4), name
@@ -67,7 +67,7 @@ def test_edges_of_cells_are_whole_numbers() -> None:
 
 def test_small_bends_are_not_drawn() -> None:
     lines = [[(1, 1), (3, 1.001), (5, 1), (5, 9)], [(2, 2)]]
-    drawn = Measured.of(Trajectories.from_lists(lines), GRID)
+    drawn = measured(Trajectories.from_lists(lines), GRID)
     assert portrait("it", drawn, drawn, np.arange(2))["samples"] == [
         [[0.1, 0.1], [0.5, 0.1], [0.5, 0.9]],
         [[0.2, 0.2]],

@@ -6,24 +6,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluation_data import drifting_walks
+from evaluation_data import drifting_walks, values_of
 from ldptrace.core.outside import POLICIES
 from ldptrace.core.reading import Outside
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.local import Memory
 from ldptrace.errors import InputError
 from ldptrace.evaluation.evaluator import evaluate
-from ldptrace.evaluation.measured import (
+from ldptrace.evaluation.measured import Measured, chosen, sampled, timed_walks
+from ldptrace.evaluation.sets import (
     Census,
-    Measured,
     Side,
     align,
     choose_area,
-    chosen,
+    measured,
     on_local_clocks,
-    sampled,
     stay_inside,
-    timed_walks,
 )
 from ldptrace.evaluation.traces import Traces
 from ldptrace.protocol.grid import Grid
@@ -145,9 +143,9 @@ def timed(trips: Trajectories, leave: float = 30_000.0) -> Trajectories:
 
 def test_blocks_are_measured_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = timed(drifting_walks(60, 1))
-    once = Measured.of(whole, GRID)
+    once = measured(whole, GRID)
     monkeypatch.setattr("ldptrace.engines.base.POINTS", 50)
-    parts = Measured.of(whole, GRID)
+    parts = measured(whole, GRID)
     assert len(parts.summary.tables.blocks) > 5
     np.testing.assert_array_equal(parts.summary.tables.density, once.summary.tables.density)
     np.testing.assert_allclose(parts.traces.presence, once.traces.presence)
@@ -159,9 +157,9 @@ def test_a_sample_and_bootstraps_of_lines() -> None:
     whole = timed(drifting_walks(2000, 1))
     rng = np.random.default_rng(3)
     side = Side.of(whole, GRID)
-    measured, again = side.measured(rng, few=200, sizes=[500, 6000])
-    assert abs(len(measured.trajectories) - 200) < 6 * np.sqrt(180)
-    assert len(measured.summary) == 2000
+    found, again = side.measured(rng, few=200, sizes=[500, 6000])
+    assert abs(len(found.trajectories) - 200) < 6 * np.sqrt(180)
+    assert len(found.summary) == 2000
     for size, other in again.items():
         assert abs(other.traces.trajectories - size) < 6 * np.sqrt(size)
     assert len(side.sample(rng)) == 2000
@@ -189,10 +187,10 @@ def test_what_a_cluster_runs_does_not_hold_the_set() -> None:
 
 
 def test_another_size_of_the_same_set() -> None:
-    measured = Measured.of(drifting_walks(40, 1), GRID)
-    larger = measured.resized(500)
+    whole = measured(drifting_walks(40, 1), GRID)
+    larger = whole.resized(500)
     assert len(larger.summary) == 500
-    assert larger.traces is measured.traces
+    assert larger.traces is whole.traces
 
 
 def test_random_trips_are_few_and_all_different() -> None:
@@ -241,15 +239,14 @@ def test_sets_of_different_sizes() -> None:
     card = evaluate(drifting_walks(200, 1), drifting_walks(60, 2), bounds=SQUARE, seed=1)
     assert "200 trajectories, this one 60" in " ".join(card.remarks())
     # The floor is what a perfect set of sixty would score.
-    floor = card.sets[0].values["pattern_error"].floor
-    assert floor is not None
+    floor = values_of(card)["pattern_error"]["floor"]
     assert floor > 0.5
     assert card["pattern_error_scaled"] < card["pattern_error"]
 
 
 def test_a_sample_that_stands_for_all_is_named() -> None:
     trips = drifting_walks(30, 1)
-    whole = Measured.of(trips, Grid(SQUARE, 6))
+    whole = measured(trips, Grid(SQUARE, 6))
     assert sampled("the real set", whole, attacks=True, streets=True) == []
     few = Measured(trips.take(np.arange(10)), whole.summary, whole.traces)
     (said,) = sampled("the set", few, attacks=True, streets=False)

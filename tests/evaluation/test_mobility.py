@@ -12,16 +12,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from evaluation_data import drifting_walks, timed
+from evaluation_data import drifting_walks, timed, values_of
 from ldptrace.core.crs import scale_of
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.distances import travel_distances
 from ldptrace.evaluation.evaluator import evaluate
-from ldptrace.evaluation.line_metrics import LinePair, LineQueries
+from ldptrace.evaluation.line_metrics import LinePair
 from ldptrace.evaluation.mobility import (
     CLASS_VALUES,
     MOBILITY,
-    PROPERTIES,
     around_the_clock,
     common_part,
     deciles,
@@ -29,6 +28,7 @@ from ldptrace.evaluation.mobility import (
     moved_between,
     smape,
 )
+from ldptrace.evaluation.sets import measured
 from ldptrace.evaluation.traces import Habits, Traces
 from ldptrace.protocol.grid import Grid
 
@@ -38,8 +38,8 @@ Points = list[tuple[float, float]]
 
 
 def of(name: str, real: list[Points], synthetic: list[Points]) -> float:
-    a, b = (Traces.of(Trajectories.from_lists(lines), GRID) for lines in (real, synthetic))
-    return MOBILITY[name].of(LinePair(a, b, LineQueries.draw(np.random.default_rng(1), a, (1.0, 1.0))))
+    a, b = (measured(Trajectories.from_lists(lines), GRID) for lines in (real, synthetic))
+    return MOBILITY[name].of(replace(LinePair.draw(a, np.random.default_rng(1)), synthetic=b))
 
 
 def test_equal_sets_are_perfect() -> None:
@@ -201,13 +201,13 @@ def test_users_are_compared_where_both_sets_name_them() -> None:
     assert card["user_trips_smape"] == pytest.approx(2 / 7)
     assert card["user_places_emd"] > 0
     assert card["user_gyration_emd"] > 0
-    assert card.sets[0].values["user_trips_emd"].floor == 0
+    assert values_of(card)["user_trips_emd"]["floor"] == 0
     alone = evaluate(with_users(one, 3), two, bounds=SQUARE, seed=1, attacks=False)
     assert not any(name.startswith("user_") for name in alone.measured)
 
 
 def test_every_property_has_words_and_every_metric_a_page() -> None:
-    assert len({one.name for one in PROPERTIES}) == len(PROPERTIES)
+    assert len(MOBILITY) == 28
     for metric in MOBILITY.values():
         assert metric.level in ("mobility", "difftraj")
         assert metric.meaning

@@ -17,9 +17,9 @@ def test_peers_stand_beside_a_set_at_its_central_epsilon() -> None:
     real = drifting_walks(300, 1)
     ours = replace(drifting_walks(300, 2), provenance=SHUFFLED)
     card = evaluate(real, ours, bounds=SQUARE, seed=1, attacks=False, peers="adatrace, privtrace")
-    assert [item.name for item in card.sets] == ["synthetic", "adatrace", "privtrace"]
+    assert [item["name"] for item in card.sets] == ["synthetic", "adatrace", "privtrace"]
     for item in card.sets[1:]:
-        stated = item.privacy or {}
+        stated = item["privacy"] or {}
         assert (stated["epsilon"], stated["trust"]) == ("0.5", "curator")
         assert stated["adjacency"] == "one trip replaced by another"
     said = card.remarks()

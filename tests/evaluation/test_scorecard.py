@@ -3,19 +3,18 @@ from __future__ import annotations
 import io
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.console import Console
 
-from evaluation_data import drifting_walks, good_and_bad
+from evaluation_data import drifting_walks, good_and_bad, values_of
 from ldptrace.errors import InputError
 from ldptrace.evaluation.attacks import KAPPAS
 from ldptrace.evaluation.evaluator import evaluate
-from ldptrace.evaluation.metrics import CORRECTED
-from ldptrace.evaluation.scorecard import Scorecard, SetResult, attack_table
+from ldptrace.evaluation.metrics import CORRECTED, METRICS
+from ldptrace.evaluation.scorecard import Scorecard, attack_table, merged
 
 SQUARE = (0.0, 0.0, 10.0, 10.0)
 
@@ -69,7 +68,7 @@ def test_real_samples_can_be_left_out(card: Scorecard) -> None:
     assert len(card.document()["real"]["samples"]) == 300
     assert len(card.document()["sets"][0]["portrait"]["samples"]) == 300
     real = drifting_walks(40, 1)
-    assert evaluate(real, real, seed=1, samples=False, repeat=1).pictures["real"]["samples"] == []
+    assert evaluate(real, real, seed=1, samples=False, repeat=1).document()["real"]["samples"] == []
 
 
 def printed(card: Scorecard) -> str:
@@ -93,7 +92,7 @@ def test_the_better_value_is_marked(card: Scorecard) -> None:
     assert card.best("density_error") == {0}
     rows = {row.split("  ")[0]: row for row in printed(card).splitlines()}
     density = rows["Density error"].split()
-    assert density[density.index("*") - 1] == f"{card.sets[0].values['density_error'].mean:.4f}"
+    assert density[density.index("*") - 1] == f"{card['density_error']:.4f}"
 
 
 @pytest.mark.slow
@@ -114,11 +113,11 @@ def small_card() -> Scorecard:
 def test_a_frame_has_a_row_for_each_metric_of_each_set(small_card: Scorecard) -> None:
     frame = small_card.to_frame()
     assert len(frame) == len(small_card.measured) * len(small_card.sets)
-    first = frame[(frame["set"] == small_card.sets[0].name) & (frame["metric"] == "density_error")]
+    first = frame[(frame["set"] == small_card.sets[0]["name"]) & (frame["metric"] == "density_error")]
     assert (
         first["value"].item()
         == small_card["density_error"]
-        == small_card.sets[0].values["density_error"].mean
+        == values_of(small_card)["density_error"]["value"]
     )
 
 
@@ -138,21 +137,31 @@ def attack(attacked: int, ratio: float) -> dict[str, Any]:
     return {"synthetic": own, "fresh_real": hidden, "uniform": hidden}
 
 
-def result(attacked: int, ratio: float, *notes: str) -> SetResult:
-    found = good_and_bad().sets[0]
-    return replace(found, attacks={"outlier": attack(attacked, ratio)}, notes=notes)
+def result(name: str, attacked: int, ratio: float, *notes: str) -> dict[str, Any]:
+    """What is known of a set before seeds are combined."""
+    values = {"trip_error": METRICS["trip_error"].entry(ratio)}
+    own = {"outlier": attack(attacked, ratio)}
+    return {
+        "name": name,
+        "seeds": 1,
+        "values": values,
+        "attacks": own,
+        "notes": [*notes],
+        "query_curve": [ratio],
+    }
 
 
 def test_seeds_of_one_method_are_one_set_with_the_mean_of_their_attacks() -> None:
-    other = good_and_bad().sets[1]
-    one, left = SetResult.of_seeds(
-        [result(100, 0.2, "few points"), other, result(102, 0.6, "few points", "no times")]
+    other = result("bad", 9, 0.5)
+    one, left = merged(
+        [result("good", 100, 0.2, "few points"), other, result("good", 102, 0.6, "few points", "no times")]
     )
     assert left is other
-    assert (one.name, one.seeds, one.notes) == ("good", 2, ("few points", "no times"))
-    assert one.attacks["outlier"]["synthetic"]["attacked"] == 101
-    assert one.attacks["outlier"]["synthetic"]["resilience"] == pytest.approx([0.4] * len(KAPPAS))
-    assert len(one.query_curve) == len(other.query_curve)
+    assert (one["name"], one["seeds"], one["notes"]) == ("good", 2, ["few points", "no times"])
+    assert one["values"]["trip_error"]["value"] == pytest.approx(0.4)
+    assert one["attacks"]["outlier"]["synthetic"]["attacked"] == 101
+    assert one["attacks"]["outlier"]["synthetic"]["resilience"] == pytest.approx([0.4] * len(KAPPAS))
+    assert one["query_curve"] == pytest.approx([0.4])
 
 
 def test_attacks_are_shown_beside_real_data_and_random_walks() -> None:

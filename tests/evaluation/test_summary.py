@@ -53,8 +53,8 @@ def test_blocks_make_the_whole(seed: int, points: int) -> None:
     np.testing.assert_array_equal(parts.tables.trips, whole.tables.trips)
     assert parts.patterns.codes.tolist() == whole.patterns.codes.tolist()
     one, two = parts.beside(other), whole.beside(other)
-    assert one.support.tolist() == two.support.tolist()
-    np.testing.assert_array_equal(np.concatenate(one.lengths), np.concatenate(two.lengths))
+    assert one[0].tolist() == two[0].tolist()
+    np.testing.assert_array_equal(np.concatenate(one[1]), np.concatenate(two[1]))
 
 
 def test_taken_trajectories_bring_their_lengths() -> None:
@@ -84,7 +84,7 @@ def test_another_size_of_the_same_set() -> None:
     assert len(larger) == 80
     assert larger.visits.tolist() == (2 * whole.visits).tolist()
     assert larger.patterns.counts.tolist() == (2 * whole.patterns.counts).tolist()
-    assert larger.beside(other).support.tolist() == (2 * whole.beside(other).support).tolist()
+    assert larger.beside(other)[0].tolist() == (2 * whole.beside(other)[0]).tolist()
 
 
 def test_nothing_cannot_be_summed_up() -> None:

@@ -5,7 +5,7 @@ attack is also run on other real trajectories, which stand for a perfect synthet
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,69 +42,71 @@ def resilience_of(matches: Ints) -> Resilience:
     return {"attacked": len(matches), "resilience": ratios}
 
 
-@dataclass(frozen=True, eq=False)
-class Reidentification:
-    """An attacker has seen users in the sensitive zone and looks for them among the published trajectories.
+# An attack on a published set; without one, on the other real trajectories, as if those had been published.
+Attack = Callable[[Trajectories | None], Resilience]
+
+
+def reidentification(real: Trajectories, grid: Grid) -> tuple[float, Attack]:
+    """Prepare the attack of somebody who has seen users in the sensitive zone and looks for them among the published
+    trajectories. Return its threshold, and the attack.
 
     Every real trajectory that enters the 2 x 2 central cells is attacked with its points there. A published trajectory
-    matches if the DTW distance of its own points there is at most 0.2 of the largest distance between real
-    trajectories.
+    matches if the DTW distance of its own points there is at most the threshold: 0.2 of the largest distance between
+    real trajectories.
     """
+    visits = zone_visits(real, grid)
+    threshold = SAME_ZONE * largest_distance(visits) if len(visits) else 0.0
 
-    grid: Grid
-    visits: Trajectories
-    threshold: float
+    def attack(published: Trajectories | None) -> Resilience:
+        others = visits if published is None else zone_visits(published, grid)
+        return resilience_of(count_near(visits, others, threshold, max(KAPPAS) + 1, itself=published is None))
 
-    @staticmethod
-    def of(real: Trajectories, grid: Grid) -> Reidentification:
-        """Learn the zone visits and the threshold from the real set."""
-        visits = zone_visits(real, grid)
-        return Reidentification(grid, visits, SAME_ZONE * largest_distance(visits) if len(visits) else 0.0)
-
-    def against(self, published: Trajectories) -> Resilience:
-        """Attack a published set."""
-        visits = zone_visits(published, self.grid)
-        return resilience_of(count_near(self.visits, visits, self.threshold, max(KAPPAS) + 1))
-
-    def against_real(self) -> Resilience:
-        """Attack each user among the other real trajectories, as if those had been published."""
-        return resilience_of(
-            count_near(self.visits, self.visits, self.threshold, max(KAPPAS) + 1, itself=True)
-        )
+    return threshold, attack
 
 
-@dataclass(frozen=True, eq=False)
-class Outlier:
-    """An attacker picks out conspicuous published trajectories and looks for the real ones behind them.
+def outlier(real: Trajectories, grid: Grid) -> tuple[float, Attack]:
+    """Prepare the attack of somebody who picks out conspicuous published trajectories and looks for the real ones
+    behind them. Return its threshold, and the attack.
 
     The attack uses the 200 trajectories whose travel distance is farthest from that of their 50th neighbour. A real
-    trajectory matches if its travel distance differs by at most 0.25 of the largest difference between real
-    trajectories.
+    trajectory matches if its travel distance differs by at most the threshold: 0.25 of the largest difference between
+    real trajectories.
     """
+    distances = np.sort(travel_distances(real, scale_of(grid.bounds, real.crs)))
+    threshold = SAME_DISTANCE * float(np.ptp(distances)) if len(distances) else 0.0
 
-    grid: Grid
-    distances: Floats
-    threshold: float
+    def attack(published: Trajectories | None) -> Resilience:
+        lengths = distances
+        if published is not None:
+            lengths = travel_distances(published, scale_of(grid.bounds, published.crs))
+        attacked = outliers(lengths)
+        above = np.searchsorted(distances, attacked + threshold, side="right")
+        matches = above - np.searchsorted(distances, attacked - threshold, side="left")
+        return resilience_of(matches - (published is None))
 
-    @staticmethod
-    def of(real: Trajectories, grid: Grid) -> Outlier:
-        """Learn travel distances and the threshold from the real set."""
-        scale = scale_of(grid.bounds, real.crs)
-        distances = np.sort(travel_distances(real, scale))
-        return Outlier(grid, distances, SAME_DISTANCE * float(np.ptp(distances)) if len(distances) else 0.0)
+    return threshold, attack
 
-    def against(self, published: Trajectories) -> Resilience:
-        """Attack a published set."""
-        scale = scale_of(self.grid.bounds, published.crs)
-        return resilience_of(self._matches(outliers(travel_distances(published, scale))))
 
-    def against_real(self) -> Resilience:
-        """Attack the outliers of the real set, each among the other real trajectories."""
-        return resilience_of(self._matches(outliers(self.distances)) - 1)
+ATTACKS = {"reidentification": reidentification, "outlier": outlier}
 
-    def _matches(self, attacked: Floats) -> Ints:
-        above = np.searchsorted(self.distances, attacked + self.threshold, side="right")
-        return above - np.searchsorted(self.distances, attacked - self.threshold, side="left")
+
+def run_attacks(
+    grid: Grid, real: Trajectories, published: Sequence[Trajectories], walks: Trajectories
+) -> list[dict[str, Any]]:
+    """Run both attacks on every published set, and beside it on the other real trajectories and on random walks."""
+    results: list[dict[str, Any]] = [{} for _ in published]
+    for name, prepared in ATTACKS.items():
+        threshold, attack = prepared(real, grid)
+        fresh, uniform = attack(None), attack(walks)
+        for result, item in zip(results, published, strict=True):
+            result[name] = {
+                "kappa": list(KAPPAS),
+                "threshold": threshold,
+                "synthetic": attack(item),
+                "fresh_real": fresh,
+                "uniform": uniform,
+            }
+    return results
 
 
 def zone_visits(trajectories: Trajectories, grid: Grid) -> Trajectories:

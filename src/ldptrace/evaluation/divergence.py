@@ -227,3 +227,44 @@ def _pairs(real: ArrayLike, synthetic: ArrayLike) -> tuple[int, int, int, int, i
     # Tau-b is this difference over the root; whole numbers are exact again after rounding.
     agreement = round(kendalltau(first, second).statistic * math.sqrt(untied)) if untied else 0
     return pairs, agreement, *ties  # type: ignore[return-value]
+
+
+# Shares of the real values below the lowest class and above the highest one.
+TAIL = 0.005
+
+
+def log_classes(real: Floats) -> tuple[int, int, int]:
+    """Return the first fine class, the fine classes per class, and the number of classes, at most twenty over the real
+    values. One more class below and one above contain all other values.
+    """
+    running = np.cumsum(real)
+    low, high = np.searchsorted(running, [TAIL * running[-1], (1 - TAIL) * running[-1]])
+    width = max(1, math.ceil((high - low + 1) / BUCKETS))
+    return int(low), width, math.ceil((high - low + 1) / width)
+
+
+def grouped(counts: Floats, classes: tuple[int, int, int]) -> Floats:
+    """Return fine classes summed to the given classes, with one class below and one above.
+
+    >>> grouped(np.arange(6.0), (1, 2, 2)).tolist()
+    [0.0, 3.0, 7.0, 5.0]
+    """
+    low, width, number = classes
+    edges = np.minimum(np.concatenate(([0], low + width * np.arange(number + 1))), len(counts))
+    running = np.concatenate(([0.0], np.cumsum(counts)))
+    at = np.concatenate((running[edges], running[-1:]))
+    return np.diff(at)
+
+
+def class_edges(classes: tuple[int, int, int]) -> Floats:
+    """Return the values at the borders of the classes."""
+    low, width, number = classes
+    return np.exp2((low + width * np.arange(number + 1)) / PER_DOUBLING + LOWEST)
+
+
+def log_divergence(real: Floats, synthetic: Floats) -> float:
+    """Return the divergence of two histograms of fine logarithmic classes, in the classes of the real set."""
+    if real.sum() == 0 or synthetic.sum() == 0:
+        return math.nan
+    classes = log_classes(real)
+    return count_divergence(grouped(real, classes), grouped(synthetic, classes))

@@ -20,7 +20,7 @@ from ldptrace.core.running import Stages
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Crowd
 from ldptrace.errors import DataWarning, InputError, PrivacyWarning
-from ldptrace.evaluation.attacks import KAPPAS, Outlier, Reidentification, uniform_walks
+from ldptrace.evaluation.attacks import run_attacks, uniform_walks
 from ldptrace.evaluation.controls import (
     CONTROLS,
     MAP_ALONE,
@@ -36,28 +36,28 @@ from ldptrace.evaluation.figures import (
     portrait,
     street_lines,
 )
-from ldptrace.evaluation.line_metrics import StreetMap
+from ldptrace.evaluation.line_metrics import LinePair
 from ldptrace.evaluation.measured import (
-    SAMPLE,
     Measured,
-    Side,
     clock_of,
     real_remarks,
     sampled,
     set_remarks,
     timed_walks,
 )
+from ldptrace.evaluation.metrics import Reference
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error
-from ldptrace.evaluation.scorecard import Scorecard, SetResult
-from ldptrace.evaluation.sets import one_for_each, open_sides, set_names
+from ldptrace.evaluation.scorecard import Scorecard
+from ldptrace.evaluation.sets import SAMPLE, Side, measured, one_for_each, open_sides, set_names
 from ldptrace.evaluation.settings import GRID, Judging, Settings
-from ldptrace.evaluation.stream_metrics import StreamReference
+from ldptrace.evaluation.stream_metrics import Course, StreamReference
 from ldptrace.evaluation.summary import Summary
-from ldptrace.evaluation.values import References
+from ldptrace.evaluation.values import entries
 from ldptrace.io.files import trajectories_of
 from ldptrace.methods import method
 from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.protocol.words import CENTRAL
+from ldptrace.roads.matching import StreetIndex
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.readers import read_roads
 from ldptrace.synthesis import synthesize
@@ -117,7 +117,7 @@ def evaluate(
     >>> evaluate(city, city, bounds=(0, 0, 1, 1), seed=1)["pattern_f1"]
     1.0
     """
-    settings = Settings(
+    Settings(
         grid=grid,
         seed=seed,
         tick=tick,
@@ -149,39 +149,75 @@ def evaluate(
         area, streets = sides[0].area, None
         if network is not None:
             network.check_against(area.bounds, sides[0].crs)
-            streets = StreetMap.of(network.clipped(area.bounds))
+            network = network.clipped(area.bounds)
+            streets = StreetIndex.of(network)
     with stages("summarise"):
         few = SAMPLE if attacks else DRAWN if streets is None else ROUTED
         sizes = [side.census.kept for side in sides[1:]]
         first, again = sides[0].measured(rng, streets, few, sizes)
-        measured = [first, *(side.measured(rng, streets, few)[0] for side in sides[1:])]
-        references = References.from_measured(first, again, rng)
-    promised = [side.crowd.provenance for side in sides[1:]] if stated is None else stated
-    said = [
-        [*side.notes, *sampled(side.name, item, attacks=attacks, streets=streets is not None)]
-        for side, item in zip(sides, measured, strict=True)
-    ]
-    # What is known of each set before it is compared.
-    results = [
-        SetResult({"name": label}, {}, {}, privacy, tuple(notes))
-        for label, privacy, notes in zip(labels, promised, said[1:], strict=True)
-    ]
-    stream = None
+        others = [side.measured(rng, streets, few)[0] for side in sides[1:]]
+        cells, perfect = Reference.of(first.summary, area, rng), LinePair.draw(first, rng)
+    stream: dict[str, Any] | None = None
+    courses: list[tuple[dict[str, Any], Course | None]] = [({}, None) for _ in others]
     if tick is not None:
         with stages("streams"):
-            stream, results = _streams(sides, results, streets, (tick, from_tick), seed)
-    return _card(
-        references,
-        measured[1:],
-        results,
-        rng,
-        origin=origin,
-        settings=replace(settings, seed=seed),
-        streets=streets,
-        stream=stream,
-        notes=said[0],
-        stages=stages,
-    )
+            stream, courses = _streams(sides, network, (tick, from_tick), seed)
+    with stages("measure"):
+        walks = uniform_walks(_walk_sizes(first.summary, rng), area, rng, crs=sides[0].crs)
+        blind = measured(timed_walks(walks, first.traces, rng), area, streets, rng)
+        controls = _controls(network, streets, others, area, rng)
+        blind = blind.resized(len(first.summary))
+        values = entries(cells, perfect, again, others, blind, controls, repeat, rng)
+        curves, floor_curve = _query_curves(cells, others, rng)
+    with stages("attack"):
+        hits = [dict[str, Any]()] * len(others)
+        if attacks:
+            hits = run_attacks(area, first.trajectories, [item.trajectories for item in others], walks)
+    notes = [
+        [*side.notes, *sampled(side.name, item, attacks=attacks, streets=streets is not None)]
+        for side, item in zip(sides, [first, *others], strict=True)
+    ]
+    with stages("draw"):
+        shown = _picked(first.trajectories, rng) if samples else None
+        results = [
+            {
+                "name": label,
+                "seeds": 1,
+                "values": values[k] | courses[k][0],
+                "attacks": hits[k],
+                "privacy": sides[1 + k].crowd.provenance if stated is None else stated[k],
+                "notes": [*notes[1 + k], *set_remarks(first, others[k])],
+                "query_curve": curves[k],
+                "course": courses[k][1],
+                "portrait": portrait(label, others[k], first, _picked(others[k].trajectories, rng)),
+            }
+            for k, label in enumerate(labels)
+        ]
+        figures = _control_figures(labels, controls, first, rng)
+    # Of sets with the same name the first is drawn.
+    drawn = {label: item.summary for label, item in zip(reversed(labels), reversed(others), strict=True)}
+    evaluation = {
+        "grid": area.n,
+        "bounds": list(area.bounds),
+        "bounds_from": origin,
+        "crs": sides[0].crs,
+        "roads": None if network is None else network.name,
+        "street_tolerance": None if streets is None else streets.tolerance,
+        "clock": clock_of(first.trajectories),
+        "seed": seed,
+        "repeat": repeat,
+        "notes": [*notes[0], *real_remarks(first)],
+    }
+    pictures = {
+        "real": portrait("real", first, first, shown),
+        "queries": {"fractions": list(FRACTIONS), "floor": floor_curve},
+        "edges": histogram_edges(first),
+        "controls": figures,
+        "streets": None if network is None else street_lines(network, area),
+        "patterns": pattern_table(first.summary, [drawn[label] for label in dict.fromkeys(labels)]),
+        "stream": stream,
+    }
+    return Scorecard(results, evaluation, pictures)
 
 
 def central_peers(
@@ -249,77 +285,11 @@ def resilience(
         )
     with stages("prepare"):
         sides, _ = open_sides(real, synthetic, labels, grid, bounds, outside)
-        chosen, area = [side.sample(rng) for side in sides], sides[0].area
-        sizes = CellPaths.from_trajectories(chosen[0], area).sizes
+        (first, *published), area = [side.sample(rng) for side in sides], sides[0].area
+        sizes = CellPaths.from_trajectories(first, area).sizes
         walks = uniform_walks(sizes, area, rng, crs=sides[0].crs)
     with stages("attack"):
-        return dict(zip(labels, _attack(area, chosen, walks), strict=True))
-
-
-def _card(
-    references: References,
-    others: Sequence[Measured],
-    results: Sequence[SetResult],
-    rng: np.random.Generator,
-    *,
-    origin: str,
-    settings: Settings,
-    streets: StreetMap | None,
-    stream: dict[str, Any] | None,
-    notes: Sequence[str],
-    stages: Stages,
-) -> Scorecard:
-    """Make the scorecard: complete the results of the measured synthetic sets `others`."""
-    real, area, repeat = references.real, references.real.summary.grid, settings.repeat
-    names = [item.name for item in results]
-    with stages("measure"):
-        walks = uniform_walks(_walk_sizes(real.summary, rng), area, rng, crs=real.trajectories.crs)
-        blind = Measured.of(timed_walks(walks, real.traces, rng), area, streets, rng)
-        controls = _controls(streets, others, area, rng)
-        values = references.values(others, blind.resized(len(real.summary)), controls, repeat, rng)
-        curves, floor_curve = _query_curves(references, others, rng)
-    with stages("attack"):
-        attacks: list[dict[str, Any]] = [{}] * len(others)
-        if settings.attacks:
-            attacks = _attack(area, [item.trajectories for item in (real, *others)], walks)
-    with stages("draw"):
-        shown = _picked(real.trajectories, rng) if settings.samples else None
-        complete = [
-            replace(
-                item,
-                portrait=portrait(item.name, other, real, _picked(other.trajectories, rng)),
-                values=value | item.values,
-                attacks=hit,
-                notes=(*item.notes, *set_remarks(real, other)),
-                query_curve=curve,
-            )
-            for item, other, value, hit, curve in zip(results, others, values, attacks, curves, strict=True)
-        ]
-        beside = _control_figures(names, controls, real, rng)
-    # Of sets with the same name the first is drawn.
-    first = {name: other.summary for name, other in zip(reversed(names), reversed(others), strict=True)}
-    evaluation = {
-        "grid": area.n,
-        "bounds": list(area.bounds),
-        "bounds_from": origin,
-        "crs": real.trajectories.crs,
-        "roads": None if streets is None else streets.roads.name,
-        "street_tolerance": None if streets is None else streets.index.tolerance,
-        "clock": clock_of(real.trajectories),
-        "seed": settings.seed,
-        "repeat": repeat,
-        "notes": [*notes, *real_remarks(real)],
-    }
-    pictures = {
-        "real": portrait("real", real, real, shown),
-        "queries": {"fractions": list(FRACTIONS), "floor": list(floor_curve)},
-        "edges": histogram_edges(real),
-        "controls": beside,
-        "streets": None if streets is None else street_lines(streets.roads, area),
-        "patterns": pattern_table(real.summary, [first[name] for name in dict.fromkeys(names)]),
-        "stream": stream,
-    }
-    return Scorecard(tuple(SetResult.of_seeds(complete)), evaluation, pictures)
+        return dict(zip(labels, run_attacks(area, first, published, walks), strict=True))
 
 
 def read_network(path: str | os.PathLike[str]) -> RoadNetwork:
@@ -328,63 +298,37 @@ def read_network(path: str | os.PathLike[str]) -> RoadNetwork:
 
 
 def _streams(
-    sides: Sequence[Side],
-    results: Sequence[SetResult],
-    streets: StreetMap | None,
-    ticks: tuple[float, int],
-    seed: int,
-) -> tuple[dict[str, Any], list[SetResult]]:
-    """Compare the sets as streams, with a tick in seconds and the first tick to compare."""
+    sides: Sequence[Side], network: RoadNetwork | None, ticks: tuple[float, int], seed: int
+) -> tuple[dict[str, Any], list[tuple[dict[str, Any], Course | None]]]:
+    """Compare the sets as streams, with a tick in seconds and the first tick to compare. Return the real stream, and of
+    each synthetic set its entries and its course."""
     # A source of its own: the other values are the same with streams and without.
     rng = np.random.default_rng([seed, 1])
     real, area = sides[0], sides[0].area
     reference = StreamReference.of(real.crowd, real.kept, area, *ticks, rng)
-    if streets is not None:
-        routes = _kept(map_alone(streets.roads.largest_component(), rng), area)
-        reference = reference.with_map(routes, rng)
-    compared = []
-    for side, item in zip(sides[1:], results, strict=True):
-        tables = reference.tables(side.crowd, side.kept, side.name)
-        compared.append(replace(item, values=reference.values(tables), course=reference.course(tables)))
-    return reference.document(), compared
-
-
-def _attack(grid: Grid, sets: Sequence[Trajectories], walks: Trajectories) -> list[dict[str, Any]]:
-    """Run both attacks on every synthetic set, on other real trajectories, and on random walks."""
-    real, *published = sets
-    kinds: dict[str, Reidentification | Outlier] = {
-        "reidentification": Reidentification.of(real, grid),
-        "outlier": Outlier.of(real, grid),
-    }
-    anchors = {
-        name: {
-            "kappa": list(KAPPAS),
-            "threshold": kind.threshold,
-            "synthetic": {},
-            "fresh_real": kind.against_real(),
-            "uniform": kind.against(walks),
-        }
-        for name, kind in kinds.items()
-    }
-    return [
-        {name: anchors[name] | {"synthetic": kind.against(item)} for name, kind in kinds.items()}
-        for item in published
-    ]
+    if network is not None:
+        reference = reference.with_map(_kept(map_alone(network.largest_component(), rng), area), rng)
+    tables = [reference.tables(side.crowd, side.kept, side.name) for side in sides[1:]]
+    return reference.document(), [(reference.entries(each), reference.course(each)) for each in tables]
 
 
 def _controls(
-    streets: StreetMap | None, sets: Sequence[Measured], area: Grid, rng: np.random.Generator
+    network: RoadNetwork | None,
+    streets: StreetIndex | None,
+    sets: Sequence[Measured],
+    area: Grid,
+    rng: np.random.Generator,
 ) -> list[dict[str, Measured]]:
     """Make the two controls of each set, as large as the set, if there is a road network."""
-    if streets is None:
+    if network is None:
         return [{} for _ in sets]
     # Metrics use all streets; routes use only the part in which every place can be reached.
-    roads = streets.roads.largest_component()
-    alone = Measured.of(_kept(map_alone(roads, rng), area), area, streets, rng)
+    roads = network.largest_component()
+    alone = measured(_kept(map_alone(roads, rng), area), area, streets, rng)
     controls = []
     for item in sets:
         plain = _kept(plain_routing(roads, item.trajectories, rng), area)
-        both = {MAP_ALONE: alone, PLAIN_ROUTING: Measured.of(plain, area, streets, rng)}
+        both = {MAP_ALONE: alone, PLAIN_ROUTING: measured(plain, area, streets, rng)}
         controls.append({name: control.resized(len(item.summary)) for name, control in both.items()})
     return controls
 
@@ -412,17 +356,17 @@ def _control_figures(
 
 
 def _query_curves(
-    references: References, sets: Sequence[Measured], rng: np.random.Generator
-) -> tuple[list[tuple[float, ...]], tuple[float, ...]]:
+    cells: Reference, sets: Sequence[Measured], rng: np.random.Generator
+) -> tuple[list[list[float]], list[float]]:
     """Return the query error for each size of squares, for every set and for a bootstrap of the real set."""
-    real = references.real.summary
+    real = cells.real
     others = [*(item.summary for item in sets), real.again(len(sets[0].summary), rng)]
     errors = []
     for fraction in FRACTIONS:
         queries = SquareQueries.draw(rng, real.grid, fraction=fraction, scale=real.scale)
         truth, *counts = (queries.scattered(item.visits, item.grid, rng) for item in (real, *others))
-        errors.append([average_relative_error(truth, answers, references.cells.points) for answers in counts])
-    *curves, floor = (tuple(curve) for curve in zip(*errors, strict=True))
+        errors.append([average_relative_error(truth, answers, cells.points) for answers in counts])
+    *curves, floor = (list(curve) for curve in zip(*errors, strict=True))
     return curves, floor
 
 

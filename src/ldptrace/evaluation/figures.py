@@ -13,8 +13,8 @@ import shapely
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation.divergence import RARE
-from ldptrace.evaluation.line_metrics import class_edges, grouped, log_classes, per_hour
+from ldptrace.evaluation.divergence import RARE, class_edges, grouped, log_classes
+from ldptrace.evaluation.line_metrics import per_hour
 from ldptrace.evaluation.measured import Measured
 from ldptrace.evaluation.summary import Summary
 from ldptrace.protocol import lattice
@@ -39,13 +39,13 @@ def portrait(name: str, measured: Measured, real: Measured, picked: Ints | None)
     a few hundred trajectories in units of the map's width and height.
     """
     summary, traces = measured.summary, measured.traces
-    grid, beside = summary.grid, summary.beside(real.summary)
-    hours, durations, speeds = np.empty(0), np.empty(0), np.empty(0)
-    if traces.has_times and real.traces.has_times:
-        durations = _shares(grouped(traces.durations, log_classes(real.traces.durations)))
-        speeds = _shares(grouped(traces.speeds, log_classes(real.traces.speeds)))
-    if traces.has_clock and real.traces.has_clock:
-        hours = _shares(per_hour(traces))
+    grid, (_, lengths, diameters) = summary.grid, summary.beside(real.summary)
+    timed = traces.has_times and real.traces.has_times
+    durations, speeds = (
+        _shares(grouped(own, log_classes(known))) if timed else own[:0]
+        for own, known in ((traces.durations, real.traces.durations), (traces.speeds, real.traces.speeds))
+    )
+    clock = traces.has_clock and real.traces.has_clock
     tables = {
         "name": name,
         "trajectories": len(summary),
@@ -56,10 +56,10 @@ def portrait(name: str, measured: Measured, real: Measured, picked: Ints | None)
         "density": _shares(np.bincount(blocks(grid, MAP_BLOCKS), summary.tables.density).astype(np.float64)),
         "flows": _flows(summary, blocks(grid, FLOW_BLOCKS)),
         "trips": _trips(summary, blocks(grid, TRIP_BLOCKS)),
-        "lengths": _shares(beside.lengths[2]),
-        "diameters": _shares(beside.diameters[2]),
+        "lengths": _shares(lengths[2]),
+        "diameters": _shares(diameters[2]),
         "cells": _sizes(summary, cell_edges(real.summary)),
-        "hours": hours,
+        "hours": _shares(per_hour(traces)) if clock else durations[:0],
         "durations": durations,
         "speeds": speeds,
         "samples": [] if picked is None else [_line(measured.trajectories, grid, int(k)) for k in picked],
@@ -69,15 +69,14 @@ def portrait(name: str, measured: Measured, real: Measured, picked: Ints | None)
 
 def histogram_edges(real: Measured) -> dict[str, list[float]]:
     """Return the borders of the buckets of each histogram; none of durations and speeds without times."""
-    tables = real.summary.tables
+    tables, traces = real.summary.tables, real.traces
     edges = {
         "lengths": tables.lengths.drawn,
         "diameters": tables.diameters.drawn,
         "cells": cell_edges(real.summary),
+        "durations": class_edges(log_classes(traces.durations)) if traces.has_times else np.empty(0),
+        "speeds": class_edges(log_classes(traces.speeds)) if traces.has_times else np.empty(0),
     }
-    for name in ("durations", "speeds"):
-        counts = getattr(real.traces, name)
-        edges[name] = class_edges(log_classes(counts)) if real.traces.has_times else np.empty(0)
     return {name: borders.tolist() for name, borders in edges.items()}
 
 
@@ -107,7 +106,7 @@ def pattern_table(real: Summary, synthetic: list[Summary]) -> list[dict[str, Any
     """
     patterns = real.patterns
     longer = np.flatnonzero(patterns.cells[:, 2] >= 0)[:DRAWN_PATTERNS]
-    frequencies = [summary.beside(real).support / len(summary) for summary in synthetic]
+    frequencies = [summary.beside(real)[0] / len(summary) for summary in synthetic]
     return [
         {
             "cells": [int(cell) for cell in patterns.cells[row] if cell >= 0],
@@ -160,10 +159,12 @@ def _line(trajectories: Trajectories, grid: Grid, number: int) -> list[tuple[flo
     (ox, oy), (sx, sy) = grid.origin, grid.step
     x = (trajectories.x[kept] - ox) / (sx * grid.n)
     y = (trajectories.y[kept] - oy) / (sy * grid.n)
-    if len(kept) < 2:
-        return list(zip(x.tolist(), y.tolist(), strict=True))
-    line = shapely.simplify(shapely.linestrings(x, y), BEND, preserve_topology=False)
-    return list(map(tuple, shapely.get_coordinates(line).tolist()))
+    line = np.column_stack((x, y))
+    if len(line) > 1:
+        line = shapely.get_coordinates(
+            shapely.simplify(shapely.linestrings(line), BEND, preserve_topology=False)
+        )
+    return list(map(tuple, line.tolist()))
 
 
 def street_lines(roads: RoadNetwork, grid: Grid) -> list[list[int]]:

@@ -9,182 +9,68 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 
 import numpy as np
 
-from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
-from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation.divergence import BUCKETS, class_counts, count_divergence, table_divergence
+from ldptrace.evaluation.divergence import count_divergence, log_divergence, table_divergence
+from ldptrace.evaluation.measured import Measured, StreetUse
 from ldptrace.evaluation.metrics import RELATIVE, Metric
 from ldptrace.evaluation.queries import FRACTION, QUERIES, SquareQueries, share_error
-from ldptrace.evaluation.traces import FINE, HOURS, LOWEST, PER_DOUBLING, Habits, Traces, coarser
-from ldptrace.roads.matching import StreetIndex
-from ldptrace.roads.network import RoadNetwork
+from ldptrace.evaluation.traces import FINE, HOURS, Traces, coarser
 
-# Trips of a set that are matched, fewer of those that are long: looks for a street, one for every tolerance of way.
-MATCHED, LOOKS = 5_000, 3_000_000
 JUNCTIONS = 100
-# Real lines that follow the streets for less of their way do not tell which turns were taken.
-FOLLOWED = 0.7
-
-
-@dataclass(frozen=True, eq=False)
-class StreetUse:
-    """How a set uses streets. `way` is the length of all lines in the unit of the network, and `on` the part of it on
-    streets; `fixes` and `fixes_on` are the same numbers for points. `lengths` are the trips by length along the
-    streets, in the fine logarithmic classes of `Traces`. `turns` are pairs (street, next street), one number each, at
-    the junctions `nodes`; `passed` says how often.
-    """
-
-    way: float
-    on: float
-    fixes: float
-    fixes_on: float
-    lengths: Floats
-    turns: Ints
-    nodes: Ints
-    passed: Floats
-
-    @property
-    def on_streets(self) -> float:
-        """The share of the length on streets, or the share of points if all lengths are 0."""
-        if self.way > 0:
-            return self.on / self.way
-        return self.fixes_on / self.fixes if self.fixes else math.nan
-
-    @property
-    def tells_turns(self) -> bool:
-        """Whether lines follow the streets closely enough to recognise turns."""
-        return self.on_streets >= FOLLOWED
-
-    @property
-    def fixes_on_streets(self) -> float:
-        return self.fixes_on / self.fixes if self.fixes else math.nan
-
-
-@dataclass(frozen=True, eq=False)
-class StreetMap:
-    """The public streets, with their index: how do sets use them?
-
-    >>> cross = RoadNetwork.of([0, 100, 100, 200], [0, 0, 100, 0], [0, 1, 1], [1, 2, 3])
-    >>> use = StreetMap.of(cross).match(Trajectories.from_lists([[(0.0, 1.0), (100.0, 1.0), (100.0, 100.0)]]))
-    >>> round(use.on_streets, 3), len(use.turns)
-    (1.0, 1)
-    """
-
-    roads: RoadNetwork
-    index: StreetIndex
-
-    @staticmethod
-    def of(roads: RoadNetwork) -> StreetMap:
-        """Make the index of a network."""
-        return StreetMap(roads, StreetIndex.of(roads))
-
-    def affordable(self, mean: float, many: int) -> int:
-        """Return how many of `many` trips with the mean length `mean` are matched."""
-        tolerance = self.index.tolerance
-        return int(min(MATCHED, many, max(100.0, LOOKS * tolerance / max(mean, tolerance))))
-
-    def match(self, trajectories: Trajectories) -> StreetUse:
-        """Match every trajectory to the streets."""
-        followed, empty = self.index.follow(trajectories), trajectories.sizes == 0
-        turned = np.flatnonzero(followed.joined >= 0)
-        turned = turned[self.index.junction[followed.joined[turned]]]
-        pairs = followed.street[turned - 1] * len(self.index.length) + followed.street[turned]
-        turns, first, passed = np.unique(pairs, return_index=True, return_counts=True)
-        lengths = class_counts(followed.lengths[~empty]).astype(np.float64)
-        nodes = followed.joined[turned][first]
-        return StreetUse(
-            *(followed.way, followed.on, followed.fixes, followed.fixes_on),
-            lengths,
-            turns,
-            nodes,
-            passed.astype(np.float64),
-        )
-
-
-def turn_divergence(real: StreetUse, synthetic: StreetUse) -> float:
-    """Return the divergence of the turns at the hundred busiest junctions of real trips, or NaN without turns."""
-    nodes, place = np.unique(real.nodes, return_inverse=True)
-    if len(nodes) == 0:
-        return math.nan
-    busy = nodes[np.argsort(-np.bincount(place, weights=real.passed), kind="stable")[:JUNCTIONS]]
-    real_turns, synthetic_turns = (
-        (use.turns[kept], use.passed[kept])
-        for use, kept in ((use, np.isin(use.nodes, busy)) for use in (real, synthetic))
-    )
-    return table_divergence(real_turns, synthetic_turns)
-
-
-def junction_divergence(real: StreetUse, synthetic: StreetUse) -> float:
-    """Return the divergence of the passes of all junctions, or NaN if real trips pass none."""
-    if len(real.nodes) == 0:
-        return math.nan
-    return table_divergence((real.nodes, real.passed), (synthetic.nodes, synthetic.passed))
-
-
-def spacing(trajectories: Trajectories, scale: tuple[float, float]) -> float:
-    """Return the median distance between consecutive different points."""
-    steps = np.hypot(np.diff(trajectories.x) * scale[0], np.diff(trajectories.y) * scale[1])
-    moving = steps[ragged.inner_steps(trajectories.offsets) & (steps > 0)]
-    return float(np.median(moving)) if len(moving) else 0.0
-
-
 SIDES = (24, 96, FINE)
 SMALL = (36, 100, 400, 900)
 # Squares of this part of the map, and hours of a window.
 SPAN_FRACTION, SPAN_HOURS = 1 / 16, 3
-# Shares of the real values below the lowest class and above the highest one.
-TAIL = 0.005
-
-
-@dataclass(frozen=True, eq=False)
-class LineQueries:
-    """Random squares by the part of the map that they cover, and random hours, the same for all sets."""
-
-    squares: dict[float, SquareQueries]
-    hours: Ints
-    # The length of a unit of x and of y.
-    scale: tuple[float, float] = (1.0, 1.0)
-
-    @staticmethod
-    def draw(rng: np.random.Generator, real: Traces, scale: tuple[float, float]) -> LineQueries:
-        """Draw squares with uniform centres, in the scaled plane, and time windows that begin on the hour."""
-        parts = (*(1 / part for part in SMALL), FRACTION, SPAN_FRACTION)
-        squares = {part: SquareQueries.draw(rng, real.grid, fraction=part, scale=scale) for part in parts}
-        return LineQueries(squares, rng.integers(0, HOURS, QUERIES), scale)
 
 
 @dataclass(frozen=True, eq=False)
 class LinePair:
-    """The traces of a real and a synthetic set, and their use of streets if there is a map. With `fixes`, the second
-    set is a bootstrap of the real fixes.
-    """
+    """The lines of a real and a synthetic set, and what both are asked: random squares, by the part of the map that
+    they cover, and random hours. With `fixes`, the second set is a bootstrap of the real fixes."""
 
-    real: Traces
-    synthetic: Traces
-    queries: LineQueries
+    real: Measured
+    synthetic: Measured
+    squares: dict[float, SquareQueries]
+    hours: Ints
     fixes: bool = False
-    real_use: StreetUse | None = None
-    synthetic_use: StreetUse | None = None
-    real_habits: Habits | None = None
-    synthetic_habits: Habits | None = None
+
+    @staticmethod
+    def draw(real: Measured, rng: np.random.Generator) -> LinePair:
+        """Make the pair of a set with itself, with new squares and hours; other pairs are copies with another set."""
+        grid, scale = real.summary.grid, real.summary.scale
+        parts = (*(1 / part for part in SMALL), FRACTION, SPAN_FRACTION)
+        squares = {part: SquareQueries.draw(rng, grid, fraction=part, scale=scale) for part in parts}
+        return LinePair(real, real, squares, rng.integers(0, HOURS, QUERIES))
 
     @property
-    def seen(self) -> Floats:
-        """Where fixes of the second set lie."""
-        return self.synthetic.fixes if self.fixes else self.synthetic.whereabouts
+    def both(self) -> tuple[Traces, Traces]:
+        """The traces of both sets."""
+        return self.real.traces, self.synthetic.traces
+
+    @property
+    def seen(self) -> tuple[Floats, Floats]:
+        """Where real fixes lie, and where those of the second set would."""
+        real, synthetic = self.both
+        return real.fixes, synthetic.fixes if self.fixes else synthetic.whereabouts
 
 
 Of = Callable[[LinePair], float]
+
+
+def between(distance: Callable[[Floats, Floats], float], table: Callable[[Traces], Floats]) -> Of:
+    """Make a metric: the distance of a table of both sets."""
+    return lambda pair: distance(*map(table, pair.both))
 
 
 def with_streets(of: Callable[[StreetUse, StreetUse], float]) -> Of:
     """Make a metric on streets, which is NaN without a map, or if real fixes are too far apart to recognise turns."""
 
     def checked(pair: LinePair) -> float:
-        real, synthetic = pair.real_use, pair.synthetic_use
+        real, synthetic = pair.real.use, pair.synthetic.use
         if real is None or synthetic is None or not real.tells_turns:
             return math.nan
         return of(real, synthetic)
@@ -194,61 +80,70 @@ def with_streets(of: Callable[[StreetUse, StreetUse], float]) -> Of:
 
 def with_times(of: Of) -> Of:
     """Make a metric of durations, which is NaN unless both sets have times."""
-    return lambda pair: of(pair) if pair.real.has_times and pair.synthetic.has_times else math.nan
+    return lambda pair: of(pair) if all(traces.has_times for traces in pair.both) else math.nan
 
 
 def with_clock(of: Of) -> Of:
     """Make a metric of the time of day, which is NaN unless both sets have times of day."""
-    return lambda pair: of(pair) if pair.real.has_clock and pair.synthetic.has_clock else math.nan
+    return lambda pair: of(pair) if all(traces.has_clock for traces in pair.both) else math.nan
 
 
-def density_divergence(of: Callable[[LinePair], tuple[Floats, Floats]], side: int, pair: LinePair) -> float:
-    """Return the divergence of two densities of a pair on a grid with this number of cells per side."""
-    return count_divergence(*(coarser(density, side) for density in of(pair)))
+def turn_divergence(real: StreetUse, synthetic: StreetUse) -> float:
+    """Return the divergence of the turns at the hundred busiest junctions of real trips, or NaN without turns."""
+    nodes, place = np.unique(real.nodes, return_inverse=True)
+    if len(nodes) == 0:
+        return math.nan
+    busy = nodes[np.argsort(-np.bincount(place, weights=real.passed), kind="stable")[:JUNCTIONS]]
+    kept = (np.isin(use.nodes, busy) for use in (real, synthetic))
+    return table_divergence(
+        *((use.turns[at], use.passed[at]) for use, at in zip((real, synthetic), kept, strict=True))
+    )
+
+
+def junction_divergence(real: StreetUse, synthetic: StreetUse) -> float:
+    """Return the divergence of the passes of all junctions, or NaN if real trips pass none."""
+    if len(real.nodes) == 0:
+        return math.nan
+    return table_divergence((real.nodes, real.passed), (synthetic.nodes, synthetic.passed))
+
+
+def fix_density_error(side: int, pair: LinePair) -> float:
+    """Return the divergence of the fixes of a pair on a grid with this number of cells per side."""
+    return count_divergence(*(coarser(density, side) for density in pair.seen))
 
 
 def small_query_error(part: int, pair: LinePair) -> float:
     """Return the mean relative error of the length of lines in 200 squares of 1/part of the map."""
-    queries = pair.queries.squares[1 / part]
-    real, synthetic = (queries.shares(traces.along, traces.grid) for traces in (pair.real, pair.synthetic))
+    real, synthetic = (pair.squares[1 / part].shares(traces.along, traces.grid) for traces in pair.both)
     return share_error(real, synthetic, 1 / part)
 
 
 def query_error_raw_points(pair: LinePair) -> float:
     """Return the query error between the shares of real fixes and the places where synthetic trips spend their time."""
-    queries, grid = pair.queries.squares[FRACTION], pair.real.grid
-    return share_error(queries.shares(pair.real.fixes, grid), queries.shares(pair.seen, grid), FRACTION)
+    real, synthetic = (pair.squares[FRACTION].shares(seen, pair.real.summary.grid) for seen in pair.seen)
+    return share_error(real, synthetic, FRACTION)
 
 
 def street_share(pair: LinePair) -> float:
     """Return the share of the length of the second set that lies on streets."""
-    if pair.synthetic_use is None:
+    use = pair.synthetic.use
+    if use is None:
         return math.nan
-    return pair.synthetic_use.fixes_on_streets if pair.fixes else pair.synthetic_use.on_streets
+    return use.fixes_on_streets if pair.fixes else use.on_streets
 
 
 @with_clock
 def spacetime_query_error(pair: LinePair) -> float:
     """Return the mean relative error of the time spent in 200 squares of 1/16 of the map, during three hours each."""
-    queries, hours = pair.queries.squares[SPAN_FRACTION], pair.queries.hours
-    window = (hours[:, None] + np.arange(SPAN_HOURS)) % HOURS
-
-    def answers(traces: Traces) -> Floats:
-        per_square = queries.shares(traces.presence, traces.grid)
-        return np.take_along_axis(per_square, window, axis=1).sum(axis=1)
-
-    even = SPAN_FRACTION * SPAN_HOURS / HOURS
-    return share_error(answers(pair.real), answers(pair.synthetic), even)
+    window = (pair.hours[:, None] + np.arange(SPAN_HOURS)) % HOURS
+    shares = (pair.squares[SPAN_FRACTION].shares(traces.presence, traces.grid) for traces in pair.both)
+    real, synthetic = (np.take_along_axis(each, window, axis=1).sum(axis=1) for each in shares)
+    return share_error(real, synthetic, SPAN_FRACTION * SPAN_HOURS / HOURS)
 
 
-@with_clock
-def period_origin_error(pair: LinePair) -> float:
-    """Return the divergence of the pairs (period of four hours, first zone), with 6 x 6 zones."""
-    real, synthetic = (
-        np.stack([coarser(row.reshape(12, 12), 6) for row in traces.origins])
-        for traces in (pair.real, pair.synthetic)
-    )
-    return count_divergence(real, synthetic)
+def first_zones(traces: Traces) -> Floats:
+    """Return the trips that begin in each period of four hours, in each of 6 x 6 zones."""
+    return np.stack([coarser(row.reshape(12, 12), 6) for row in traces.origins])
 
 
 def per_hour(traces: Traces) -> Floats:
@@ -256,54 +151,21 @@ def per_hour(traces: Traces) -> Floats:
     return traces.departures.reshape(HOURS, -1).sum(axis=1)
 
 
-def log_classes(real: Floats) -> tuple[int, int, int]:
-    """Return the first fine class, the fine classes per class, and the number of classes, at most twenty over the real
-    values. One more class below and one above contain all other values.
-    """
-    running = np.cumsum(real)
-    low, high = np.searchsorted(running, [TAIL * running[-1], (1 - TAIL) * running[-1]])
-    width = max(1, math.ceil((high - low + 1) / BUCKETS))
-    return int(low), width, math.ceil((high - low + 1) / width)
-
-
-def grouped(counts: Floats, classes: tuple[int, int, int]) -> Floats:
-    """Return fine classes summed to the given classes, with one class below and one above.
-
-    >>> grouped(np.arange(6.0), (1, 2, 2)).tolist()
-    [0.0, 3.0, 7.0, 5.0]
-    """
-    low, width, number = classes
-    edges = np.minimum(np.concatenate(([0], low + width * np.arange(number + 1))), len(counts))
-    running = np.concatenate(([0.0], np.cumsum(counts)))
-    at = np.concatenate((running[edges], running[-1:]))
-    return np.diff(at)
-
-
-def class_edges(classes: tuple[int, int, int]) -> Floats:
-    """Return the values at the borders of the classes."""
-    low, width, number = classes
-    return np.exp2((low + width * np.arange(number + 1)) / PER_DOUBLING + LOWEST)
-
-
-def log_divergence(real: Floats, synthetic: Floats) -> float:
-    """Return the divergence of two histograms of fine logarithmic classes, in the classes of the real set."""
-    if real.sum() == 0 or synthetic.sum() == 0:
-        return math.nan
-    classes = log_classes(real)
-    return count_divergence(grouped(real, classes), grouped(synthetic, classes))
+def _along(side: int, traces: Traces) -> Floats:
+    return coarser(traces.along, side)
 
 
 _STREET = [
     Metric(
         f"fine_density_error_{side}", f"Fine density error, {side} × {side}", "street", "nats (JSD)",
-        partial(density_divergence, lambda pair: (pair.real.along, pair.synthetic.along), side),
+        between(count_divergence, partial(_along, side)),
         "how differently the length of the trips is spread over small cells",
     )
     for side in SIDES
 ] + [
     Metric(
         f"fix_density_error_{side}", f"Fix density error, {side} × {side}", "street", "nats (JSD)",
-        partial(density_divergence, lambda pair: (pair.real.fixes, pair.seen), side),
+        partial(fix_density_error, side),
         "real points per small cell against the time of synthetic trips; for points far apart",
     )
     for side in SIDES
@@ -316,7 +178,7 @@ _STREET = [
 ] + [
     Metric(
         "od_error_12", "Trip error, 12 × 12", "street", "nats (JSD)",
-        lambda pair: count_divergence(pair.real.trips, pair.synthetic.trips),
+        between(count_divergence, attrgetter("trips")),
         "how differently origins and destinations are paired, in 144 zones",
     ),
     Metric(
@@ -341,17 +203,17 @@ _STREET = [
 _TIME = [
     Metric(
         "departure_error", "Departure error", "time", "nats (JSD)",
-        with_clock(lambda pair: count_divergence(per_hour(pair.real), per_hour(pair.synthetic))),
+        with_clock(between(count_divergence, per_hour)),
         "how differently departures are spread over the hours of the day",
     ),
     Metric(
         "duration_error", "Duration error", "time", "nats (JSD)",
-        with_times(lambda pair: log_divergence(pair.real.durations, pair.synthetic.durations)),
+        with_times(between(log_divergence, attrgetter("durations"))),
         "how differently durations are spread",
     ),
     Metric(
         "speed_error", "Speed error", "time", "nats (JSD)",
-        with_times(lambda pair: log_divergence(pair.real.speeds, pair.synthetic.speeds)),
+        with_times(between(log_divergence, attrgetter("speeds"))),
         "how differently mean speeds are spread",
     ),
     Metric(
@@ -359,7 +221,8 @@ _TIME = [
         spacetime_query_error, "how wrong the time spent in random squares during random hours is", range=RELATIVE,
     ),
     Metric(
-        "period_origin_error", "Origins by period", "time", "nats (JSD)", period_origin_error,
+        "period_origin_error", "Origins by period", "time", "nats (JSD)",
+        with_clock(between(count_divergence, first_zones)),
         "how differently trips begin in places and periods of the day",
     ),
 ]  # fmt: skip

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ldptrace.core.arrays import Floats, Ints
+from ldptrace.core.parallel import Each
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.divergence import (
     MAX_JSD,
@@ -24,7 +25,7 @@ from ldptrace.evaluation.divergence import (
 )
 from ldptrace.evaluation.patterns import TOP
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error
-from ldptrace.evaluation.summary import Beside, Summary
+from ldptrace.evaluation.summary import Summary
 from ldptrace.protocol.grid import Grid
 
 Level = Literal["global", "trajectory", "semantic", "street", "time", "mobility", "difftraj", "stream"]
@@ -70,8 +71,7 @@ class Reference:
 
     def score(self, synthetic: Trajectories | Summary) -> dict[str, float]:
         """Return the nine metrics of a synthetic set, by name."""
-        pair = self.pair(synthetic)
-        return {name: metric.of(pair) for name, metric in METRICS.items()}
+        return of_pair(METRICS, self.pair(synthetic))
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,19 +91,14 @@ class Pair:
         return self.reference.real
 
     @property
-    def synthetic_support(self) -> Ints:
-        """How often the real set's most frequent patterns occur in the synthetic set."""
-        return self.synthetic.beside(self.real).support
+    def lengths(self) -> tuple[Each[Floats], Each[Floats]]:
+        """The histograms of the lengths of both sets, over the range of the real set."""
+        return self.real.beside(self.real)[1], self.synthetic.beside(self.real)[1]
 
     @property
-    def real_support(self) -> Ints:
-        """How often the synthetic set's most frequent patterns occur in the real set."""
-        return self.real.beside(self.synthetic).support
-
-    @property
-    def both(self) -> tuple[Beside, Beside]:
-        """Both sets, counted with the patterns and scales of the real set."""
-        return self.real.beside(self.real), self.synthetic.beside(self.real)
+    def diameters(self) -> tuple[Each[Floats], Each[Floats]]:
+        """The histograms of the diameters of both sets, over the range of the real set."""
+        return self.real.beside(self.real)[2], self.synthetic.beside(self.real)[2]
 
 
 @dataclass(frozen=True)
@@ -128,23 +123,41 @@ class Metric:
         """Whether `first` is a better value than `second`."""
         return first < second if self.goal == "min" else first > second
 
+    def entry(
+        self,
+        value: float,
+        std: float | None = None,
+        floor: float | None = None,
+        floor_std: float | None = None,
+        uniform: float | None = None,
+        controls: Mapping[str, float] | None = None,
+    ) -> dict[str, Any]:
+        """Return a value as plain data, with the description of the metric.
 
-@dataclass(frozen=True)
-class Value:
-    """One value of a metric: mean over the repeats, spread, and values for comparison. `floor` is the value of a
-    perfect generator (a bootstrap of the real set), and `uniform` that of random walks. `controls` are the values of
-    the map alone, of plain routing between the ends of the set's trips, of the public daily profile, and of the set
-    with places and hours made independent.
-    """
+        `value` is the mean over the repeats, and `std` their spread. For comparison stand `floor`, the value of a
+        perfect generator (a bootstrap of the real set), `uniform`, that of random walks, and `controls`, such as the
+        map alone, plain routing between the ends of the set's trips, or the set with places and hours made independent.
+        """
+        known = {name: number for name, number in (controls or {}).items() if not math.isnan(number)}
+        return {
+            "value": value,
+            "goal": self.goal,
+            "std": std,
+            "floor": floor,
+            "floor_std": floor_std,
+            "uniform": uniform,
+            **{
+                name: getattr(self, name)
+                for name in ("title", "level", "range", "unit", "section", "meaning")
+            },
+            **({"controls": known} if known else {}),
+            **({"corrects": self.corrects} if self.corrects else {}),
+        }
 
-    mean: float
-    std: float | None = None
-    floor: float | None = None
-    floor_std: float | None = None
-    uniform: float | None = None
-    controls: Mapping[str, float] | None = None
-    # Of each set where several are seeds of one method; then `std` is their spread.
-    seeds: tuple[float, ...] = ()
+
+def of_pair(metrics: Mapping[str, Metric], pair: object) -> dict[str, float]:
+    """Return the values of metrics of a pair."""
+    return {name: metric.of(pair) for name, metric in metrics.items()}
 
 
 def pattern_f1(pair: Pair) -> float:
@@ -159,10 +172,10 @@ def pattern_f1(pair: Pair) -> float:
 def pattern_error(pair: Pair) -> float:
     """Return the mean relative error of the counts of the hundred most frequent real patterns, or NaN if there are
     none."""
-    counts = pair.real.patterns.counts
+    counts, (occurring, *_) = pair.real.patterns.counts, pair.synthetic.beside(pair.real)
     if len(counts) == 0:
         return math.nan
-    return float(np.sum(np.abs(counts - pair.synthetic_support) / counts)) / TOP
+    return float(np.sum(np.abs(counts - occurring) / counts)) / TOP
 
 
 def _bucket_error(real: Sequence[Floats], synthetic: Sequence[Floats]) -> float:
@@ -203,12 +216,12 @@ METRICS: dict[str, Metric] = {
         ),
         Metric(
             "length_error", "Length error", "trajectory", "nats (JSD)",
-            lambda pair: _bucket_error(*(side.lengths for side in pair.both)),
+            lambda pair: _bucket_error(*pair.lengths),
             "how differently travel distances are spread",
         ),
         Metric(
             "diameter_error", "Diameter error", "trajectory", "nats (JSD)",
-            lambda pair: _bucket_error(*(side.diameters for side in pair.both)),
+            lambda pair: _bucket_error(*pair.diameters),
             "how differently the extents of trajectories are spread",
         ),
         Metric(
@@ -242,10 +255,11 @@ def pattern_error_symmetric(pair: Pair) -> float:
     """Return the mean of |f - g| / max(f, g) over the most frequent patterns of either set, where f and g are
     frequencies per trajectory.
     """
-    invented = ~np.isin(pair.synthetic.patterns.codes, pair.real.patterns.codes)
-    real = np.concatenate((pair.real.patterns.counts, pair.real_support[invented])) / len(pair.real)
-    invented_counts = pair.synthetic.patterns.counts[invented]
-    synthetic = np.concatenate((pair.synthetic_support, invented_counts)) / len(pair.synthetic)
+    ours, theirs = pair.real.patterns, pair.synthetic.patterns
+    invented = ~np.isin(theirs.codes, ours.codes)
+    (in_real, *_), (in_synthetic, *_) = pair.real.beside(pair.synthetic), pair.synthetic.beside(pair.real)
+    real = np.concatenate((ours.counts, in_real[invented])) / len(pair.real)
+    synthetic = np.concatenate((in_synthetic, theirs.counts[invented])) / len(pair.synthetic)
     most = np.maximum(real, synthetic)
     # Rare patterns of a set that was scaled down may count less than half a time.
     there = most > 0
@@ -256,11 +270,10 @@ def pattern_error_symmetric(pair: Pair) -> float:
 
 def pattern_error_scaled(pair: Pair) -> float:
     """Return the pattern error with counts scaled to the number of real trajectories, over the existing patterns."""
-    counts = pair.real.patterns.counts
+    counts, (occurring, *_) = pair.real.patterns.counts, pair.synthetic.beside(pair.real)
     if len(counts) == 0:
         return math.nan
-    scaled = pair.synthetic_support * (len(pair.real) / len(pair.synthetic))
-    return float(np.mean(np.abs(counts - scaled) / counts))
+    return float(np.mean(np.abs(counts - occurring * (len(pair.real) / len(pair.synthetic))) / counts))
 
 
 def pattern_f1_available(pair: Pair) -> float:
@@ -290,7 +303,7 @@ CORRECTED: dict[str, Metric] = {
         ),
         Metric(
             "length_error_overflow", "Length error, all buckets", "trajectory", "nats (JSD)",
-            lambda pair: count_divergence(*(side.lengths[1] for side in pair.both)),
+            lambda pair: count_divergence(*(counts[1] for counts in pair.lengths)),
             "distances outside the real range are kept, in a bucket below and one above", corrects="length_error",
         ),
         Metric(
@@ -299,7 +312,7 @@ CORRECTED: dict[str, Metric] = {
         ),
         Metric(
             "diameter_error_overflow", "Diameter error, all buckets", "trajectory", "nats (JSD)",
-            lambda pair: count_divergence(*(side.diameters[1] for side in pair.both)),
+            lambda pair: count_divergence(*(counts[1] for counts in pair.diameters)),
             "diameters outside the real range are kept, in a bucket below and one above", corrects="diameter_error",
         ),
         Metric(

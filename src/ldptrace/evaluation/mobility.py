@@ -1,25 +1,24 @@
 """Metrics in the words of planners and mobility scientists: common part of commuters, jump lengths, radii of gyration,
 visits by rank of a place, habits of users, and the four metrics of DiffTraj.
 
-`PROPERTIES` names what a property of trips or users is, and which of its three distances are metrics: the
-Jensen-Shannon divergence (`_error`), the earth mover's distance (`_emd`) and the symmetric mean absolute percentage
-error (`_smape`).
+A property of trips or users has up to three metrics: the Jensen-Shannon divergence (`_error`), the earth mover's
+distance (`_emd`) and the symmetric mean absolute percentage error (`_smape`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 
 import numpy as np
 
 from ldptrace.core.arrays import Floats
-from ldptrace.evaluation.divergence import count_divergence
-from ldptrace.evaluation.line_metrics import LinePair, log_divergence, with_clock
+from ldptrace.evaluation.divergence import count_divergence, log_divergence
+from ldptrace.evaluation.line_metrics import LinePair, between, with_clock
 from ldptrace.evaluation.metrics import RELATIVE, Metric
-from ldptrace.evaluation.traces import CLASSES, HOURS, LOWEST, PER_DOUBLING, SQUARES, ZONES, coarser
+from ldptrace.evaluation.traces import CLASSES, HOURS, LOWEST, PER_DOUBLING, SQUARES, ZONES, Traces, coarser
 
 METRES = "m, or units of the map"
 # Cells that DiffTraj calls patterns: those with the most line, of its 256.
@@ -103,122 +102,119 @@ def deciles(values: Floats, counts: Floats) -> Floats:
     return values[np.searchsorted(reached, DECILES * reached[-1])]
 
 
-# The values, then how often each set has them; None where a set has none.
-Histograms = tuple[Floats, Floats, Floats] | None
+# The values, how often each set has them, and the divergence of both; None where a set has none.
+Histograms = tuple[Floats, Floats, Floats, Callable[[Floats, Floats], float]] | None
 
 
-@dataclass(frozen=True)
-class Property:
-    """A property of trips or users, as histograms of both sets, and the distances that are metrics."""
-
-    name: str
-    title: str
-    words: str
-    unit: str
-    of: Callable[[LinePair], Histograms]
-    distances: tuple[str, ...] = ("error", "emd", "smape")
-    # Compare the divergence in twenty logarithmic classes, and not value by value.
-    classed: bool = True
-
-    def metrics(self) -> list[Metric]:
-        """Return one metric for each distance."""
-        kinds: dict[str, tuple[str, str, tuple[float, float], str]] = {
-            "error": (" error", "nats (JSD)", (0.0, math.log(2.0)), "how differently {} are spread"),
-            "emd": (", EMD", self.unit, RELATIVE, "how far {} are off on average: earth mover's distance"),
-            "smape": (", SMAPE", "SMAPE", (0.0, 2.0), "relative error of the deciles of {}"),
-        }
-        metrics = []
-        for kind in self.distances:
-            title, unit, range_, meaning = kinds[kind]
-            metrics.append(
-                Metric(
-                    f"{self.name}_{kind}", f"{self.title}{title}", "mobility", unit, partial(self.measured, kind),
-                    meaning.format(self.words), range=range_,
-                )
-            )  # fmt: skip
-        return metrics
-
-    def measured(self, kind: str, pair: LinePair) -> float:
-        """Return one distance of a pair, or NaN where a set has no such values."""
-        histograms = self.of(pair)
-        if histograms is None or not (histograms[1].any() and histograms[2].any()):
-            return math.nan
-        values, real, synthetic = histograms
-        if kind == "emd":
-            return earth_movers(values, real, synthetic)
-        if kind == "smape":
-            return smape(deciles(values, real), deciles(values, synthetic))
-        return log_divergence(real, synthetic) if self.classed else count_divergence(real, synthetic)
+def of_trips(name: str, pair: LinePair) -> Histograms:
+    """Return the histograms of a property of trips, in logarithmic classes."""
+    if name == "durations" and not all(traces.has_times for traces in pair.both):
+        return None
+    real, synthetic = (getattr(traces, name) for traces in pair.both)
+    return CLASS_VALUES, real, synthetic, log_divergence
 
 
-def _of_trips(name: str) -> Callable[[LinePair], Histograms]:
-    return lambda pair: (CLASS_VALUES, getattr(pair.real, name), getattr(pair.synthetic, name))
+def of_users(name: str, pair: LinePair) -> Histograms:
+    """Return the histograms of a property of users, value by value."""
+    if pair.real.habits is None or pair.synthetic.habits is None:
+        return None
+    both = [getattr(measured.habits, name) for measured in (pair.real, pair.synthetic)]
+    values, place = np.unique(np.concatenate(both), return_inverse=True)
+    real, synthetic = (
+        np.bincount(part, minlength=len(values)).astype(np.float64)
+        for part in np.split(place, [len(both[0])])
+    )
+    return values.astype(np.float64), real, synthetic, count_divergence
 
 
-def _of_users(name: str) -> Callable[[LinePair], Histograms]:
-    def of(pair: LinePair) -> Histograms:
-        if pair.real_habits is None or pair.synthetic_habits is None:
-            return None
-        both = [getattr(habits, name) for habits in (pair.real_habits, pair.synthetic_habits)]
-        values, place = np.unique(np.concatenate(both), return_inverse=True)
-        counts = (np.bincount(part, minlength=len(values)) for part in np.split(place, [len(both[0])]))
-        return (values.astype(np.float64), *(part.astype(np.float64) for part in counts))  # type: ignore[return-value]
-
-    return of
-
-
-def _durations(pair: LinePair) -> Histograms:
-    both = pair.real.has_times and pair.synthetic.has_times
-    return _of_trips("durations")(pair) if both else None
+def distance(kind: str, histograms: Callable[[LinePair], Histograms], pair: LinePair) -> float:
+    """Return one distance of a property, or NaN where a set has no such values."""
+    given = histograms(pair)
+    if given is None or not (given[1].any() and given[2].any()):
+        return math.nan
+    values, real, synthetic, divergence = given
+    if kind == "emd":
+        return earth_movers(values, real, synthetic)
+    if kind == "smape":
+        return smape(deciles(values, real), deciles(values, synthetic))
+    return divergence(real, synthetic)
 
 
-PROPERTIES = (
-    Property("jump_length", "Jump length", "distances from the first to the last point", METRES, _of_trips("jumps")),
-    Property("gyration", "Radius of gyration", "radii of gyration of trips", METRES, _of_trips("radii")),
-    Property("travel_length", "Travel length", "travel distances", METRES, _of_trips("lengths"), ("emd", "smape")),
-    Property("travel_time", "Travel time", "durations", "s", _durations, ("emd", "smape")),
-    Property("user_trips", "Trips per user", "numbers of trips per user", "trips", _of_users("trips"), classed=False),
-    Property("user_places", "Places per user", "numbers of places per user", "places", _of_users("places"),
-             classed=False),
-    Property("user_gyration", "Radius of gyration of users", "radii of gyration of users", METRES, _of_users("radii"),
-             ("emd", "smape")),
-)  # fmt: skip
+def _property(
+    name: str, title: str, words: str, unit: str, of: Callable[[LinePair], Histograms], *kinds: str
+) -> list[Metric]:
+    """Return the metrics of a property."""
+    of_kind: dict[str, tuple[str, str, tuple[float, float], str]] = {
+        "error": (" error", "nats (JSD)", (0.0, math.log(2.0)), "how differently {} are spread"),
+        "emd": (", EMD", unit, RELATIVE, "how far {} are off on average: earth mover's distance"),
+        "smape": (", SMAPE", "SMAPE", (0.0, 2.0), "relative error of the deciles of {}"),
+    }
+    return [
+        Metric(
+            f"{name}_{kind}", f"{title}{ending}", "mobility", its_unit, partial(distance, kind, of),
+            meaning.format(words), range=range_,
+        )
+        for kind, (ending, its_unit, range_, meaning) in of_kind.items() if kind in kinds
+    ]  # fmt: skip
 
 
-def _visits(pair: LinePair) -> tuple[Floats, Floats]:
+ALL = ("error", "emd", "smape")
+_PROPERTIES = [
+    *_property("jump_length", "Jump length", "distances from the first to the last point", METRES,
+               partial(of_trips, "jumps"), *ALL),
+    *_property("gyration", "Radius of gyration", "radii of gyration of trips", METRES,
+               partial(of_trips, "radii"), *ALL),
+    *_property("travel_length", "Travel length", "travel distances", METRES,
+               partial(of_trips, "lengths"), "emd", "smape"),
+    *_property("travel_time", "Travel time", "durations", "s", partial(of_trips, "durations"), "emd", "smape"),
+    *_property("user_trips", "Trips per user", "numbers of trips per user", "trips",
+               partial(of_users, "trips"), *ALL),
+    *_property("user_places", "Places per user", "numbers of places per user", "places",
+               partial(of_users, "places"), *ALL),
+    *_property("user_gyration", "Radius of gyration of users", "radii of gyration of users", METRES,
+               partial(of_users, "radii"), "emd", "smape"),
+]  # fmt: skip
+
+
+def visits(traces: Traces) -> Floats:
     """Return how often trips begin or end in each zone, as shares."""
-    ends = (traces.trips.sum(axis=0) + traces.trips.sum(axis=1) for traces in (pair.real, pair.synthetic))
-    real, synthetic = (visits / max(visits.sum(), 1e-300) for visits in ends)
-    return real, synthetic
+    ends: Floats = traces.trips.sum(axis=0) + traces.trips.sum(axis=1)
+    return ends / max(ends.sum(), 1e-300)
 
 
-def _ranked(pair: LinePair) -> tuple[Floats, Floats]:
+def ranked(traces: Traces) -> Floats:
     """Return the shares of visits by the rank of a zone, most visited first."""
-    real, synthetic = (-np.sort(-visits) for visits in _visits(pair))
-    return real, synthetic
+    return -np.sort(-visits(traces))
+
+
+def in_squares(traces: Traces) -> Floats:
+    """Return the length of the lines in each of DiffTraj's squares."""
+    return coarser(traces.along, SQUARES)
 
 
 def _visits_moved(pair: LinePair) -> float:
-    grid, table = pair.real.grid, (ZONES, ZONES)
-    sides = tuple(
-        step * grid.n / ZONES * metres for step, metres in zip(grid.step, pair.queries.scale, strict=True)
+    summary = pair.real.summary
+    wide, high = (
+        step * summary.grid.n / ZONES * metres
+        for step, metres in zip(summary.grid.step, summary.scale, strict=True)
     )
-    real, synthetic = _visits(pair)
-    return moved_between(real.reshape(table), synthetic.reshape(table), sides)  # type: ignore[arg-type]
+    real, synthetic = (visits(traces).reshape(ZONES, ZONES) for traces in pair.both)
+    return moved_between(real, synthetic, (wide, high))
 
 
-def _popular(pair: LinePair) -> float:
+def same_popular(real: Floats, synthetic: Floats) -> float:
     """Return the F1 score of the popular cells: both sets name equally many, so precision and recall are equal."""
-    tables = (coarser(traces.along, SQUARES).ravel() for traces in (pair.real, pair.synthetic))
-    real, synthetic = (set(np.argsort(-table, kind="stable")[:POPULAR].tolist()) for table in tables)
-    return len(real & synthetic) / POPULAR
+    popular = (
+        set(np.argsort(-table, axis=None, kind="stable")[:POPULAR].tolist()) for table in (real, synthetic)
+    )
+    return len(set.intersection(*popular)) / POPULAR
 
 
 _DIFFTRAJ = "DiffTraj, Zhu et al., 2023"
 _FLOWS = [
     Metric(
         "common_part_of_commuters", "Common part of commuters", "mobility", "share",
-        lambda pair: common_part(pair.real.trips, pair.synthetic.trips),
+        between(common_part, attrgetter("trips")),
         "share of the trips that lead from the right zone to the right zone, of 144 zones", "max", (0.0, 1.0),
     ),
     Metric(
@@ -227,49 +223,43 @@ _FLOWS = [
         range=RELATIVE,
     ),
     Metric(
-        "visits_smape", "Visits, SMAPE", "mobility", "SMAPE", lambda pair: smape(*_visits(pair)),
+        "visits_smape", "Visits, SMAPE", "mobility", "SMAPE", between(smape, visits),
         "relative error of the share of trip ends in a zone, of 144 zones", range=(0.0, 2.0),
     ),
     Metric(
-        "visit_rank_error", "Visit rank error", "mobility", "nats (JSD)",
-        lambda pair: count_divergence(*_ranked(pair)),
+        "visit_rank_error", "Visit rank error", "mobility", "nats (JSD)", between(count_divergence, ranked),
         "how differently visits are spread over the most visited place, the second, and so on (Zipf's law)",
     ),
     Metric(
-        "visit_rank_smape", "Visit rank, SMAPE", "mobility", "SMAPE", lambda pair: smape(*_ranked(pair)),
+        "visit_rank_smape", "Visit rank, SMAPE", "mobility", "SMAPE", between(smape, ranked),
         "relative error of the share of visits to the place of each rank", range=(0.0, 2.0),
     ),
+]  # fmt: skip
+_OTHERS = [
     Metric(
         "departure_emd", "Departures, EMD", "mobility", "h",
-        with_clock(lambda pair: around_the_clock(pair.real.departures, pair.synthetic.departures)),
+        with_clock(between(around_the_clock, attrgetter("departures"))),
         "how many hours departures are off on average: earth mover's distance", range=(0.0, 12.0),
     ),
-]  # fmt: skip
-_FOUR = [
     Metric(
         "difftraj_density_error", "Density error, 16 × 16", "difftraj", "nats (JSD)",
-        lambda pair: count_divergence(
-            *(coarser(traces.along, SQUARES) for traces in (pair.real, pair.synthetic))
-        ),
-        "how differently the length of the trips is spread over 256 cells", section=_DIFFTRAJ,
+        between(count_divergence, in_squares), "how differently the length of the trips is spread over 256 cells",
+        section=_DIFFTRAJ,
     ),
     Metric(
         "difftraj_trip_error", "Trip error, 16 × 16", "difftraj", "nats (JSD)",
-        lambda pair: count_divergence(pair.real.pairs, pair.synthetic.pairs),
+        between(count_divergence, attrgetter("pairs")),
         "how differently origins and destinations are paired, in 256 cells", section=_DIFFTRAJ,
     ),
     Metric(
         "difftraj_length_error", "Length error, logarithmic", "difftraj", "nats (JSD)",
-        lambda pair: log_divergence(pair.real.lengths, pair.synthetic.lengths),
-        "how differently travel distances are spread", section=_DIFFTRAJ,
+        between(log_divergence, attrgetter("lengths")), "how differently travel distances are spread",
+        section=_DIFFTRAJ,
     ),
     Metric(
-        "difftraj_pattern_score", "Pattern score, 16 × 16", "difftraj", "F1", _popular,
+        "difftraj_pattern_score", "Pattern score, 16 × 16", "difftraj", "F1", between(same_popular, in_squares),
         "share of the fifty busiest of 256 cells that both sets have", "max", (0.0, 1.0), section=_DIFFTRAJ,
     ),
 ]  # fmt: skip
 
-MOBILITY: dict[str, Metric] = {
-    metric.name: metric
-    for metric in (*_FLOWS[:5], *(one for each in PROPERTIES for one in each.metrics()), _FLOWS[5], *_FOUR)
-}
+MOBILITY: dict[str, Metric] = {metric.name: metric for metric in (*_FLOWS, *_PROPERTIES, *_OTHERS)}

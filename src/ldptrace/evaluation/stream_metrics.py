@@ -28,7 +28,7 @@ from ldptrace.evaluation.divergence import (
     reference_counts,
 )
 from ldptrace.evaluation.figures import MAP_BLOCKS, blocks
-from ldptrace.evaluation.metrics import RELATIVE, Metric, Value
+from ldptrace.evaluation.metrics import RELATIVE, Metric, of_pair
 from ldptrace.evaluation.patterns import TOP
 from ldptrace.evaluation.queries import SANITY
 from ldptrace.evaluation.streams import (
@@ -69,7 +69,8 @@ def density_over_time(pair: StreamPair) -> Floats:
 def transitions_over_time(pair: StreamPair) -> Floats:
     """Return the divergence of the pairs (cell, cell in the next tick) in each compared tick except the last."""
     clock = pair.frame.clock
-    return _over_time(pair.real.moves, pair.synthetic.moves, clock.ticks)[clock.start : clock.ticks - 1]
+    real, synthetic = (side.patterns[0] for side in (pair.real, pair.synthetic))
+    return _over_time(real, synthetic, clock.ticks)[clock.start : clock.ticks - 1]
 
 
 def query_error(pair: StreamPair) -> float:
@@ -85,22 +86,19 @@ def query_error(pair: StreamPair) -> float:
 def hotspots(pair: StreamPair, first: Ints) -> Floats:
     """Return the NDCG of the ten busiest cells in each time window."""
     cells, wide = pair.frame.grid.cells, pair.frame.clock.window
-
-    def busy(tables: StreamTables, start: int) -> Floats:
-        items, counts = tables.density.between(start, start + wide)
-        return bins(items, counts, cells)
-
-    return np.array(
-        [hotspot_gain(busy(pair.real, at), busy(pair.synthetic, at), HOTTEST) for at in first.tolist()]
-    )
+    gains = []
+    for at in first.tolist():
+        both = (side.density.between(at, at + wide) for side in (pair.real, pair.synthetic))
+        real, synthetic = (bins(items, counts, cells) for items, counts in both)
+        gains.append(hotspot_gain(real, synthetic, HOTTEST))
+    return np.array(gains)
 
 
 def pattern_matches(pair: StreamPair, first: Ints) -> Floats:
     """Return the share of the hundred most frequent patterns of each time window that both streams have."""
     wide = pair.frame.clock.window
-    return np.array(
-        [len(pair.real.frequent(at, wide) & pair.synthetic.frequent(at, wide)) / TOP for at in first.tolist()]
-    )
+    sides = ([side.frequent(at, wide) for at in first.tolist()] for side in (pair.real, pair.synthetic))
+    return np.array([len(one & other) / TOP for one, other in zip(*sides, strict=True)])
 
 
 def trip_error(pair: StreamPair) -> float:
@@ -124,13 +122,11 @@ def _over_time(real: Counts, synthetic: Counts, ticks: int) -> Floats:
     """Return the Jensen-Shannon divergence of two tables in each tick. A tick without travellers is a distribution of
     zeros."""
     keys = np.union1d(real.keys, synthetic.keys)
-    tick = keys // real.base
-    shares = []
-    for side in (real, synthetic):
-        values = np.zeros(len(keys))
-        values[np.searchsorted(keys, side.keys)] = side.values
-        shares.append(values / np.maximum(side.totals(ticks), 1e-300)[tick])
-    return bins(tick, divergence_terms(shares[0], shares[1]), ticks)
+    tick, shares = keys // real.base, np.zeros((2, len(keys)))
+    for share, side in zip(shares, (real, synthetic), strict=True):
+        share[np.searchsorted(keys, side.keys)] = side.values
+        share /= np.maximum(side.totals(ticks), 1e-300)[tick]
+    return bins(tick, divergence_terms(*shares), ticks)
 
 
 STREAM_METRICS: dict[str, Metric] = {
@@ -195,8 +191,7 @@ class StreamReference:
         """Make the reference in two passes over the real set; `kept` prepares a block."""
         if not (tick > 0 and np.isfinite(tick)):
             raise InputError(f"a tick is a number of seconds above 0, got {tick:g}")
-        nothing: list[Span] = []
-        periods = crowd.add_up(lambda block, _: spans(kept(block)), nothing)
+        periods = crowd.add_up(lambda block, _: spans(kept(block)), list[Span]())
         if not periods:
             raise InputError("streams need times, and the real set has none")
         frame = Frame.of(grid, Clock.of(periods, tick, start), rng)
@@ -224,11 +219,13 @@ class StreamReference:
     def tables(self, crowd: Crowd, kept: Any, name: str) -> StreamTables:
         """Return the tables of a synthetic set."""
 
+        frame = self.frame
+
         def work(block: Trajectories, _: int) -> StreamTables:
             trips = kept(block)
             if trips.t is None:
                 raise InputError(f"streams need times, and {name} has none")
-            return StreamTables.of(trips, self.frame)
+            return StreamTables.of(trips, frame)
 
         tables: StreamTables = crowd.add_up(work, NOTHING)
         return tables
@@ -236,19 +233,19 @@ class StreamReference:
     def pair(self, synthetic: StreamTables) -> StreamPair:
         return StreamPair(self.real, synthetic, self.frame)
 
-    def values(self, synthetic: StreamTables) -> dict[str, Value]:
-        """Return every metric of a stream, with its floor (a bootstrap of the real trips), random walks, and
-        controls."""
-        ours, floor, blind = (self._once(side) for side in (synthetic, self.again, self.blind))
-        beside = {name: self._once(side) for name, side in self.controls.items()}
+    def entries(self, synthetic: StreamTables) -> dict[str, dict[str, Any]]:
+        """Return the entry of every metric of a stream, with its floor (a bootstrap of the real trips), random walks,
+        and controls."""
+        ours, floor, blind = (self.values(side) for side in (synthetic, self.again, self.blind))
+        beside = {name: self.values(side) for name, side in self.controls.items()}
         return {
-            name: Value(
+            name: metric.entry(
                 ours[name],
                 floor=floor[name],
                 uniform=blind[name],
                 controls={control: each[name] for control, each in beside.items()},
             )
-            for name in STREAM_METRICS
+            for name, metric in STREAM_METRICS.items()
         }
 
     def document(self) -> dict[str, Any]:
@@ -265,9 +262,9 @@ class StreamReference:
             "floor": self.course(self.again),
         }
 
-    def _once(self, side: StreamTables) -> dict[str, float]:
-        pair = self.pair(side)
-        return {name: metric.of(pair) for name, metric in STREAM_METRICS.items()}
+    def values(self, side: StreamTables) -> dict[str, float]:
+        """Return the value of every metric of a stream."""
+        return of_pair(STREAM_METRICS, self.pair(side))
 
     @property
     def moments(self) -> list[int]:
@@ -281,8 +278,7 @@ class StreamReference:
         """
         pair, clock = self.pair(side), self.frame.clock
         first = np.arange(clock.start, clock.ticks - clock.window + 1, clock.window)
-        block = blocks(self.frame.grid, MAP_BLOCKS)
-        maps = []
+        block, maps = blocks(self.frame.grid, MAP_BLOCKS), []
         for moment in self.moments:
             cells, counts = side.density.between(moment, moment + clock.window)
             shares = bins(block[cells], counts, int(block.max()) + 1) / max(counts.sum(), 1e-300)

@@ -205,11 +205,6 @@ class StreamTables:
     def __add__(self, other: StreamTables) -> StreamTables:
         return added(self, other, _frequent={})
 
-    @property
-    def moves(self) -> Counts:
-        """The moves from each position to the next tick."""
-        return self.patterns[0]
-
     def frequent(self, first: int, wide: int) -> set[tuple[int, int]]:
         """Return the most frequent patterns in a window of ticks, as (size, cells). Ties go to the shorter pattern,
         then to the lower cells.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from ldptrace.core.crs import scale_of
 from ldptrace.core.parallel import NOTHING, Each, added, child
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.engines.base import Aside, Held, T, in_blocks
+from ldptrace.engines.base import Aside, Held, in_blocks
 from ldptrace.errors import InputError
 from ldptrace.evaluation import distances
 from ldptrace.evaluation.divergence import Spread
@@ -30,17 +30,15 @@ from ldptrace.simulation.answers import moves_of
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One block of a set on a grid: its cell paths, lengths and diameters. Cells and sizes have the smallest possible
-    integer type, to save memory. `lengths` and `diameters` are in units of the plane, or in metres if coordinates are
-    degrees.
-    """
+    """One block of a set on a grid: its cell paths, their lengths and diameters in units of the plane (metres if
+    coordinates are degrees), and how many points it was made from. Cells and sizes have the smallest possible integer
+    type, to save memory."""
 
     grid: Grid
     cells: NDArray[Any]
     sizes: Ints32
     lengths: Floats
     diameters: Floats
-    # Points that it was made from.
     points: int
 
     @staticmethod
@@ -133,28 +131,14 @@ class Tables:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Beside:
-    """A set counted with the patterns and the histogram scales of another set."""
-
-    support: Ints
-    lengths: Each[Floats]
-    diameters: Each[Floats]
-
-    @staticmethod
-    def of(patterns: Patterns, lengths: Spread, diameters: Spread, part: Part, _: int) -> Beside:
-        """Count one block."""
-        return Beside(
-            support(part.paths, patterns), lengths.counted(part.lengths), diameters.counted(part.diameters)
-        )
-
-    def __add__(self, other: Beside) -> Beside:
-        return added(self, other)
+# How often patterns of another set occur in a set, and its lengths and diameters in the histograms of that set.
+Beside = tuple[Ints, Each[Floats], Each[Floats]]
 
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """One set on a grid. `scale` is the length of a unit of x and of y; each trajectory counts `times` times.
+    """One set on a grid. `scale` is the length of a unit of x and of y; each trajectory counts `times` times. Of a
+    bootstrap, `drawn` says how many trajectories of each block are drawn with replacement, the same in every pass.
 
     >>> tiny = Summary.of(Trajectories.from_lists([[(0.5, 0.5), (1.5, 0.5)]]), Grid((0, 0, 3, 3), 3))
     >>> tiny.tables.density.tolist(), tiny.tables.lengths.mean
@@ -165,13 +149,13 @@ class Summary:
     grid: Grid
     scale: tuple[float, float] = (1.0, 1.0)
     times: float = 1.0
+    drawn: tuple[np.random.Generator, dict[int, int]] | None = None
     _seen: dict[int, tuple[Summary, Beside]] = field(default_factory=dict)
 
     @staticmethod
     def of(trajectories: Trajectories, grid: Grid) -> Summary:
         """Summarise the trajectories with points, in memory."""
-        if np.any(trajectories.sizes == 0):
-            trajectories = trajectories.take(trajectories.sizes > 0)
+        trajectories = trajectories.take(trajectories.sizes > 0)
         if len(trajectories) == 0:
             raise InputError("a set without any point cannot be evaluated")
         parts = [Part.of(block, grid) for block in in_blocks([trajectories])]
@@ -180,65 +164,58 @@ class Summary:
     def __len__(self) -> int:
         return round(self.times * int(self.tables.blocks[:, 1].sum()))
 
+    def add_up(self, work: Callable[[Part, int], Any]) -> Any:
+        """Return the sum of `work` over the blocks, or over what is drawn from each."""
+        if self.drawn is None:
+            return self.parts.add_up(work, NOTHING)
+        source, drawn = self.drawn
+
+        def of_drawn(part: Part, number: int) -> Any:
+            return work(part.take(child(source, number).integers(0, len(part), drawn[number])), number)
+
+        return self.parts.add_up(of_drawn, NOTHING)
+
     @cached_property
     def tables(self) -> Tables:
         """The tables that need one pass."""
-        tables: Tables = self.parts.add_up(Tables.of, NOTHING)
+        tables: Tables = self.add_up(Tables.of)
         return tables
 
     @property
     def visits(self) -> Ints:
         """The number of points per cell if every path has one point for each of its cells, or two points if it has only
         one cell, as in the reference code."""
-        return np.rint(self.times * (self.tables.density + self.tables.alone)).astype(np.int64)
+        return self._scaled(self.tables.density + self.tables.alone)
 
     @cached_property
     def patterns(self) -> Patterns:
         """The hundred most frequent patterns."""
-        patterns = mine_passes(
-            lambda work: self.parts.add_up(lambda part, number: work(part.paths, number), NOTHING)
-        )
-        return patterns if self.times == 1 else replace(patterns, counts=self._scaled(patterns.counts))
+        patterns = mine_passes(lambda work: self.add_up(lambda part, number: work(part.paths, number)))
+        return replace(patterns, counts=self._scaled(patterns.counts))
 
     def beside(self, other: Summary) -> Beside:
         """Return this set counted with the patterns and scales of another set."""
         if id(other) not in self._seen:
-            lengths, diameters = other.tables.lengths, other.tables.diameters
-            work = partial(Beside.of, other.patterns, lengths, diameters)
-            counted = self.parts.add_up(work, NOTHING)
-            if self.times != 1:
-                counted = replace(counted, support=self._scaled(counted.support))
-            self._seen[id(other)] = other, counted
+            patterns, lengths, diameters = other.patterns, other.tables.lengths, other.tables.diameters
+
+            def work(part: Part, _: int) -> Each[Any]:
+                histograms = lengths.counted(part.lengths), diameters.counted(part.diameters)
+                return Each((support(part.paths, patterns), *histograms))
+
+            occurring, *histograms = self.add_up(work)
+            self._seen[id(other)] = other, (self._scaled(occurring), *histograms)
         return self._seen[id(other)][1]
 
     def again(self, size: int, rng: np.random.Generator) -> Summary:
         """Return `size` of the trajectories, drawn with replacement."""
         numbers, sizes = self.tables.blocks.T
         drawn = rng.multinomial(size, sizes / sizes.sum())
-        picked = Again(self.parts, rng.spawn(1)[0], dict(zip(numbers.tolist(), drawn.tolist(), strict=True)))
-        return Summary(picked, self.grid, self.scale)
+        many = dict(zip(numbers.tolist(), drawn.tolist(), strict=True))
+        return Summary(self.parts, self.grid, self.scale, drawn=(rng.spawn(1)[0], many))
 
     def resized(self, size: int) -> Summary:
         """Return the set scaled to `size` trajectories: counts are multiplied, and shares stay the same."""
         return replace(self, times=self.times * size / len(self), _seen={})
 
     def _scaled(self, counts: Ints) -> Ints:
-        return np.rint(self.times * counts).astype(np.int64)
-
-
-@dataclass(frozen=True, eq=False)
-class Again(Aside[Part]):
-    """Trajectories of each block, drawn with replacement, the same in every pass."""
-
-    parts: Aside[Part]
-    source: np.random.Generator
-    drawn: dict[int, int]
-
-    def add_up(self, work: Callable[[Part, int], T], nothing: T) -> T:
-        source, drawn = self.source, self.drawn
-
-        def of_block(part: Part, number: int) -> T:
-            picked = child(source, number).integers(0, len(part), drawn[number])
-            return work(part.take(picked), number)
-
-        return self.parts.add_up(of_block, nothing)
+        return counts if self.times == 1 else np.rint(self.times * counts).astype(np.int64)

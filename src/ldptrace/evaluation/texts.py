@@ -135,23 +135,23 @@ def tex_tables(first: Sequence[TexColumn], columns: Sequence[TexColumn]) -> list
     tables = []
     for part in parts:
         shown = (*first, *part)
-        rows = list(zip(*([cell.tex for cell in column.cells] for column in shown), strict=True))
+        rows = [
+            " & ".join(cells)
+            for cells in zip(*([cell.tex for cell in column.cells] for column in shown), strict=True)
+        ]
         for start in range(0, max(len(rows), 1), DOWN):
-            tables.append(
-                "\n".join(
-                    [
-                        r"{\small\setlength{\tabcolsep}{4pt}",
-                        rf"\begin{{tabular}}{{{''.join(column.align for column in shown)}}}",
-                        r"\toprule",
-                        " & ".join(column.head for column in shown) + r" \\",
-                        r"\midrule",
-                        *(" & ".join(row) + r" \\" for row in rows[start : start + DOWN]),
-                        r"\bottomrule",
-                        r"\end{tabular}}",
-                        "",
-                    ]
-                )
-            )
+            lines = [
+                r"{\small\setlength{\tabcolsep}{4pt}",
+                rf"\begin{{tabular}}{{{''.join(column.align for column in shown)}}}",
+                r"\toprule",
+                " & ".join(column.head for column in shown) + r" \\",
+                r"\midrule",
+                *(row + r" \\" for row in rows[start : start + DOWN]),
+                r"\bottomrule",
+                r"\end{tabular}}",
+                "",
+            ]
+            tables.append("\n".join(lines))
     return tables
 
 
@@ -160,27 +160,23 @@ def tex_text(document: Document) -> str:
     would not fit a page is divided into several."""
     fair, metrics = on_common_scale(document)["sets"], document["metrics"]
     marked = {name: best([item["metrics"][name] for item in fair]) for name in metrics}
+    kinds = list(metrics.values())
     first = [
-        TexColumn("metric", [TexCell.of(entry["title"]) for entry in metrics.values()], "l"),
-        TexColumn("", [TexCell(ARROWS[entry["goal"]], _LETTER) for entry in metrics.values()], "c"),
-        TexColumn(
-            "perfect", [TexCell.of(_tex_number(entry["floor"], entry["unit"])) for entry in metrics.values()]
-        ),
+        TexColumn("metric", [TexCell.of(entry["title"]) for entry in kinds], "l"),
+        TexColumn("", [TexCell(ARROWS[entry["goal"]], _LETTER) for entry in kinds], "c"),
+        TexColumn("perfect", [TexCell.of(_tex_number(entry, "floor")) for entry in kinds]),
     ]
-    columns = [
-        TexColumn(
-            item["name"],
-            [
-                TexCell.of(
-                    _tex_number(entry["value"], entry["unit"]),
-                    measure(entry["std"], entry["unit"]) if entry["std"] else "",
-                    bold=marked[name][place],
-                )
-                for name, entry in item["metrics"].items()
-            ],
-        )
-        for place, item in enumerate(document["sets"])
-    ]
+    columns = []
+    for place, item in enumerate(document["sets"]):
+        cells = [
+            TexCell.of(
+                _tex_number(entry, "value"),
+                _tex_number(entry, "std") if entry["std"] else "",
+                bold=marked[name][place],
+            )
+            for name, entry in item["metrics"].items()
+        ]
+        columns.append(TexColumn(item["name"], cells))
     return "\n".join([r"% needs \usepackage{booktabs}", *tex_tables(first, columns)])
 
 
@@ -195,5 +191,5 @@ def tex_escaped(text: str) -> str:
     return "".join(rf"\{letter}" if letter in "_%&#" else letter for letter in text)
 
 
-def _tex_number(value: float | None, unit: str) -> str:
-    return "--" if value is None else measure(value, unit)
+def _tex_number(entry: Document, name: str) -> str:
+    return "--" if entry[name] is None else measure(entry[name], entry["unit"])

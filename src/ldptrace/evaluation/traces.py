@@ -27,7 +27,18 @@ SQUARES = 16
 DAY = 86_400.0
 # Classes of durations and speeds on a logarithmic scale: `PER_DOUBLING` to a doubling, from 2 ** LOWEST.
 PER_DOUBLING, LOWEST, CLASSES = 16, -20, 1024
-CLASSED = ("durations", "speeds", "lengths", "jumps", "radii")
+# The tables of a set, with their shapes.
+SHAPES = {
+    "way": (FINE, FINE),
+    "fixes": (FINE, FINE),
+    "stay": (FINE, FINE),
+    "presence": (BLOCKS, BLOCKS, HOURS),
+    "departures": (24 * 60,),
+    "origins": (PERIODS, ZONES * ZONES),
+    "trips": (ZONES * ZONES, ZONES * ZONES),
+    "pairs": (SQUARES * SQUARES, SQUARES * SQUARES),
+    **dict.fromkeys(("durations", "speeds", "lengths", "jumps", "radii"), (CLASSES,)),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,50 +76,23 @@ class Traces:
     radii: Floats
 
     @staticmethod
-    def zero(grid: Grid) -> Traces:
-        """Make the traces of no trajectory."""
-        return Traces(
-            grid,
-            0.0,
-            0.0,
-            way=np.zeros((FINE, FINE)),
-            fixes=np.zeros((FINE, FINE)),
-            stay=np.zeros((FINE, FINE)),
-            presence=np.zeros((BLOCKS, BLOCKS, HOURS)),
-            departures=np.zeros(24 * 60),
-            origins=np.zeros((PERIODS, ZONES * ZONES)),
-            trips=np.zeros((ZONES * ZONES, ZONES * ZONES)),
-            pairs=np.zeros((SQUARES * SQUARES, SQUARES * SQUARES)),
-            **{name: np.zeros(CLASSES) for name in CLASSED},
-        )
-
-    @staticmethod
     def of(trajectories: Trajectories, grid: Grid, weights: NDArray[np.integer] | None = None) -> Traces:
         """Measure a batch of trajectories, each with its weight."""
-        kx, ky = scale_of(grid.bounds, trajectories.crs)
         (ox, oy), (sx, sy) = grid.origin, grid.step
         # Origin and width of the fine cells, and what a unit of x and of y is in the unit of lengths.
-        frame = np.array([ox, oy, sx * grid.n / FINE, sy * grid.n / FINE, kx, ky])
+        cells = (ox, oy, sx * grid.n / FINE, sy * grid.n / FINE)
+        frame = np.array([*cells, *scale_of(grid.bounds, trajectories.crs)])
         times = trajectories.t if trajectories.t is not None else np.empty(0)
         weight = np.empty(0) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
-
         lines = (trajectories.x, trajectories.y, times, trajectories.offsets)
 
         def work(_: int, start: int, stop: int) -> Traces:
-            out = Traces.zero(grid)
-            places = (out.way, out.stay, out.presence, out.fixes)
-            trips = (
-                out.departures,
-                out.origins,
-                out.trips,
-                out.pairs,
-                *(getattr(out, name) for name in CLASSED),
-            )
-            counted = _trace(lines, weight, start, stop, frame, places, trips)
-            return replace(out, trajectories=float(counted[0]), timed=float(counted[1]))
+            tables = {name: np.zeros(shape) for name, shape in SHAPES.items()}
+            counted, timed = _trace(lines, weight, start, stop, frame, tuple(tables.values()))
+            return Traces(grid, float(counted), float(timed), **tables)
 
-        total = Traces.zero(grid)
         # Tables are large for few trajectories, so a batch has few parts.
+        total = work(0, 0, 0)
         for part in map_chunks(work, len(trajectories), max(CHUNK, -(-len(trajectories) // 16))):
             total = total + part
         return total
@@ -163,10 +147,10 @@ def coarser(table: Floats, side: int) -> Floats:
 
 
 @kernel
-def _trace(lines, weights, start, stop, frame, places, sums):  # type: ignore[no-untyped-def]
+def _trace(lines, weights, start, stop, frame, tables):  # type: ignore[no-untyped-def]
     x, y, t, offsets = lines
-    way, stay, presence, fixes = places
-    departures, origins, trips, pairs, durations, speeds, lengths, jumps, radii = sums
+    way, fixes, stay, presence, departures, origins, trips, pairs = tables[:8]
+    durations, speeds, lengths, jumps, radii = tables[8:]
     ox, oy, wide, high, kx, ky = frame
     counted = with_times = 0.0
     zone_step, square_step = FINE // ZONES, FINE // SQUARES

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
@@ -52,6 +52,8 @@ USES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 # The least place of the middle metric of a use, and of its weakest metric, for each answer.
 ANSWERS = ((0.9, 0.75, "yes"), (0.75, 0.5, "roughly"), (0.0, 0.0, "no"))
 UNEQUAL = 0.01
+# The control that stands beside every set.
+ALONE = "map_alone"
 
 
 def judged(document: Document) -> Document:
@@ -68,32 +70,27 @@ def judged(document: Document) -> Document:
         marks = {name: best([item[kind][name] for item in sets]) for name in (sets[0][kind] if sets else ())}
         for number, item in enumerate(sets):
             item[kind] = {
-                name: entry | _mark(entry) | {"best": marks[name][number]}
+                name: entry
+                | {"place": position(entry), "alone": position(entry, ALONE), "best": marks[name][number]}
                 for name, entry in item[kind].items()
             }
     return fair | {"sets": sets, "unequal": is_unequal(document), **judgement}
 
 
-def _mark(entry: Document) -> Document:
-    alone = (entry.get("controls") or {}).get("map_alone")
-    return {"place": position(entry), "alone": None if alone is None else position(entry, alone)}
-
-
-def position(entry: Document, value: float | None = None) -> float | None:
-    """Return where a value lies between that of a generator that knows nothing, 0, and a perfect one, 1. The result is
-    None where knowing nothing does no harm.
+def position(entry: Document, control: str | None = None) -> float | None:
+    """Return where a value, or that of a control, lies between that of a generator that knows nothing, 0, and a perfect
+    one, 1. The result is None where knowing nothing does no harm.
 
     >>> position({"goal": "min", "value": 0.25, "floor": 0.0, "uniform": 1.0})
     0.75
     """
-    value = entry["value"] if value is None else value
+    value = entry["value"] if control is None else (entry.get("controls") or {}).get(control)
     floor, uniform = entry["floor"], entry["uniform"]
     if value is None or floor is None or uniform is None:
         return None
     if floor == uniform or (floor < uniform) != (entry["goal"] == "min"):
         return None
-    share: float = (uniform - value) / (uniform - floor)
-    return min(max(share, 0.0), 1.0)
+    return float(min(max((uniform - value) / (uniform - floor), 0.0), 1.0))
 
 
 def is_unequal(document: Document) -> bool:
@@ -114,14 +111,13 @@ def on_common_scale(document: Document) -> Document:
 
 
 def _scaled(item: Document) -> Document:
-    scaled = {}
+    scaled = dict(item["metrics"])
     for name, entry in item["metrics"].items():
         other = item["corrected"].get(f"{name}_scaled")
         if other is not None:
-            kept = {key: entry[key] for key in ("title", "level")}
             meaning = f"{entry['meaning']}; scaled to equal numbers of trips"
-            entry = other | kept | {"meaning": meaning, "counted": entry["value"]}
-        scaled[name] = entry
+            kept = {"title": entry["title"], "level": entry["level"], "counted": entry["value"]}
+            scaled[name] = other | kept | {"meaning": meaning}
     return scaled
 
 
@@ -148,9 +144,7 @@ def verdict(item: Document) -> str:
         return f"{item['name']} cannot be judged: the real set is too small."
     answers = {use["title"]: use["answers"][0] for use in uses([item])}
     missed = [f"{title[0].lower()}{title[1:]}" for title, answer in answers.items() if answer == "no"]
-    middle = median(place for place, _ in known)
-    if 2 * len(missed) >= max(len(answers), 1):
-        middle = 0.0
+    middle = 0.0 if 2 * len(missed) >= max(len(answers), 1) else _middle(known) or 0.0
     grade = next(
         (words for least, words in GRADES if middle >= least and (not missed or least < AT_MOST)), "far from"
     )
@@ -180,14 +174,13 @@ def uses(sets: Sequence[Document]) -> list[dict[str, Any]]:
         places = [_places(item, names) for item in sets]
         if not any(places):
             continue
-        alone = _places(sets[0], names, "map_alone")
         rows.append(
             {
                 "title": title,
                 "example": example,
                 "places": [_middle(known) for known in places],
                 "weakest": [_weakness(*min(known)) if known else None for known in places],
-                "alone": _middle(alone),
+                "alone": _middle(_places(sets[0], names, ALONE)),
                 "answers": [_answer(known) for known in places],
             }
         )
@@ -201,7 +194,7 @@ def _middle(known: Sequence[tuple[float, str]]) -> float | None:
 def _answer(known: Sequence[tuple[float, str]]) -> str:
     if not known:
         return "–"
-    middle, least = median(place for place, _ in known), min(known)[0]
+    middle, (least, _) = _middle(known) or 0.0, min(known)
     return next(word for most, some, word in ANSWERS if middle >= most and least >= some)
 
 
@@ -209,11 +202,11 @@ def map_remark(sets: Sequence[Document]) -> str | None:
     """Say what the map alone would reach, where one was given: what was known before any report."""
     beaten, alone = [], 0.0
     for item in sets:
-        pairs = [
-            (position(entry), position(entry, entry["controls"]["map_alone"]))
+        pairs = (
+            (position(entry), position(entry, ALONE))
             for entry in item["metrics"].values()
-            if entry["level"] in NINE and (entry.get("controls") or {}).get("map_alone") is not None
-        ]
+            if entry["level"] in NINE
+        )
         known = [(ours, theirs) for ours, theirs in pairs if ours is not None and theirs is not None]
         if not known:
             return None
@@ -228,12 +221,9 @@ def _places(
 ) -> list[tuple[float, str]]:
     """Return where the metrics of these names, or the nine, stand between random and perfect, with their titles; or
     where a control stands."""
-    metrics: Mapping[str, Document] = item["metrics"]
-    places = []
-    for name, entry in metrics.items():
-        if entry["level"] not in NINE if names is None else name not in names:
-            continue
-        value = None if control is None else (entry.get("controls") or {}).get(control)
-        if control is None or value is not None:
-            places.append((position(entry, value), entry["title"]))
+    places = [
+        (position(entry, control), entry["title"])
+        for name, entry in item["metrics"].items()
+        if (entry["level"] in NINE if names is None else name in names)
+    ]
     return [(place, title) for place, title in places if place is not None]

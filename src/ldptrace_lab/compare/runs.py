@@ -26,16 +26,17 @@ from ldptrace.engines.local import Memory
 from ldptrace.errors import FitWarning, InputError, LdptraceError, NoiseWarning, PrivacyWarning
 from ldptrace.evaluation.controls import map_alone, plain_routing
 from ldptrace.evaluation.evaluator import read_network
-from ldptrace.evaluation.line_metrics import StreetMap
-from ldptrace.evaluation.measured import Measured
-from ldptrace.evaluation.metrics import METRICS, Metric
+from ldptrace.evaluation.line_metrics import LinePair
+from ldptrace.evaluation.metrics import METRICS, Metric, Reference, of_pair
+from ldptrace.evaluation.sets import Side, measured
 from ldptrace.evaluation.stream_metrics import StreamReference
-from ldptrace.evaluation.values import ALL_METRICS, References
+from ldptrace.evaluation.values import ALL_METRICS, lines, once
 from ldptrace.io import read, write
 from ldptrace.methods import method, names
 from ldptrace.methods.public import Public
 from ldptrace.plugins import StreamMethod
 from ldptrace.protocol.grid import Bounds, Grid
+from ldptrace.roads.matching import StreetIndex
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.streams.run import stream
 from ldptrace.streams.settings import DEFAULT, SHOWN, Presence, Settings
@@ -200,7 +201,11 @@ class Bench:
         self.real = read(question.data)
         self.grid = Grid(question.bounds, METRIC_GRID)
         source = np.random.default_rng(0)
-        self.references = References.of(self.real, self.grid, [len(self.real)], source, self.streets)
+        side = Side.of(self.real, self.grid)
+        self.measured, again = side.measured(source, self.streets, sizes=[len(self.real)])
+        self.again = again[len(self.real)]
+        self.cells = Reference.of(self.measured.summary, self.grid, source)
+        self.lines = LinePair.draw(self.measured, source)
         self.stream = None
         if question.tick is not None:
             crowd = Memory(self.real)
@@ -216,8 +221,8 @@ class Bench:
         return whole.clipped(self.question.bounds)
 
     @cached_property
-    def streets(self) -> StreetMap | None:
-        return None if self.roads is None else StreetMap.of(self.roads)
+    def streets(self) -> StreetIndex | None:
+        return None if self.roads is None else StreetIndex.of(self.roads)
 
     def run(self, key: RunKey) -> dict[str, float]:
         """Synthesise and measure: return the metrics by name, and the seconds that it took."""
@@ -290,11 +295,11 @@ class Bench:
             made.x.clip(x0, x1), made.y.clip(y0, y1), made.offsets, t=made.t, crs=self.real.crs,
             timezone=made.timezone,
         )  # fmt: skip
-        measured = Measured.of(inside, self.grid, self.streets, np.random.default_rng(key.seed))
-        values = self.references.once(measured.resized(len(self.real)))
+        found = measured(inside, self.grid, self.streets, np.random.default_rng(key.seed))
+        values = once(self.cells, self.lines, found.resized(len(self.real)))
         if self.stream is not None and inside.t is not None and inside.has_dates == self.real.has_dates:
             tables = self.stream.tables(Memory(inside), lambda block: block, key.contestant.name)
-            values |= {name: value.mean for name, value in self.stream.values(tables).items()}
+            values |= self.stream.values(tables)
         return values
 
     def _fresh(self, seed: int) -> dict[str, float]:
@@ -302,14 +307,12 @@ class Bench:
 
         Lines and streams are drawn once for the bench: only the first seed has them, so that no spread is shown.
         """
-        pair = self.references.cells.bootstrap(len(self.real), np.random.default_rng(seed))
-        values = {name: metric.of(pair) for name, metric in METRICS.items()}
+        values = of_pair(METRICS, self.cells.bootstrap(len(self.real), np.random.default_rng(seed)))
         if seed > 1:
             return values
-        values = self.references.lines(self.references.again[len(self.real)], fixes=True) | values
+        values = lines(self.lines, self.again, fixes=True) | values
         if self.stream is not None:
-            real = self.stream.values(self.stream.again)
-            values |= {name: value.mean for name, value in real.items()}
+            values |= self.stream.values(self.stream.again)
         return values
 
 

@@ -15,9 +15,9 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimate, Estimates
 from ldptrace.errors import FitWarning, InputError, NoiseWarning, PrivacyWarning
-from ldptrace.evaluation.attacks import KAPPAS, Outlier, Reidentification, Resilience, uniform_walks
+from ldptrace.evaluation.attacks import ATTACKS, KAPPAS, uniform_walks
 from ldptrace.evaluation.evaluator import FRACTIONS
-from ldptrace.evaluation.metrics import METRICS, Reference
+from ldptrace.evaluation.metrics import METRICS, Reference, of_pair
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error
 from ldptrace.evaluation.summary import Summary
 from ldptrace.methods import Job, Method, Synthesis, method
@@ -109,7 +109,7 @@ class Bench:
             pair = reference.bootstrap(len(real), self._rng(cell, 2))
         else:
             pair = reference.pair(self._synthetic(cell, data, real))
-        return {name: metric.of(pair) for name, metric in METRICS.items()}
+        return of_pair(METRICS, pair)
 
     def _queries(self, cell: Cell, data: DataSet, real: Trajectories) -> dict[str, float]:
         """Return the query error for each size of the squares."""
@@ -132,18 +132,13 @@ class Bench:
         grid = Grid(data.bounds, cell.grid)
         attacks = self._keep(
             ("attacks", cell.data, cell.users, cell.grid),
-            lambda: {"reidentification": Reidentification.of(real, grid), "outlier": Outlier.of(real, grid)},
+            lambda: {name: prepared(real, grid)[1] for name, prepared in ATTACKS.items()},
         )
-        outcomes: dict[str, Resilience]
-        if cell.method == FLOOR:
-            outcomes = {name: attack.against_real() for name, attack in attacks.items()}
-        else:
-            published = self._synthetic(cell, data, real)
-            outcomes = {name: attack.against(published) for name, attack in attacks.items()}
+        published = None if cell.method == FLOOR else self._synthetic(cell, data, real)
         return {
             f"{name}@{kappa}": ratio
-            for name, resilience in outcomes.items()
-            for kappa, ratio in zip(KAPPAS, resilience["resilience"], strict=True)
+            for name, attack in attacks.items()
+            for kappa, ratio in zip(KAPPAS, attack(published)["resilience"], strict=True)
         }
 
     def _seconds(self, cell: Cell, data: DataSet, real: Trajectories) -> dict[str, float]:
