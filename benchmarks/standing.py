@@ -36,7 +36,7 @@ from ldptrace.server.standing_fleet import run_standing_fleet
 from ldptrace.server.storage import Database, open_database
 from ldptrace.server.terms import Terms
 from ldptrace.server.views import releases_of
-from ldptrace.web.clock import trial_clock
+from ldptrace.web.limits import trial_clock
 
 WEEK = 7 * 86_400
 NAME = "weeks"

@@ -16,7 +16,7 @@ from ldptrace.server import rounds
 from ldptrace.server.fleet import Faults, Fleet, city_trips
 from ldptrace.server.standing_fleet import run_standing_fleet
 from ldptrace.server.storage import open_database
-from ldptrace.web.clock import trial_clock
+from ldptrace.web.limits import trial_clock
 from server_kit import SINGLE, opened, running
 
 pytestmark = pytest.mark.slow

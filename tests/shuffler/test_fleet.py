@@ -16,7 +16,7 @@ from ldptrace.server import rounds
 from ldptrace.server.storage import open_database
 from ldptrace.server.tokens import create_token
 from ldptrace.shuffler.store import KNOWN, SENT, Store
-from ldptrace.web.clock import trial_clock
+from ldptrace.web.limits import trial_clock
 from server_kit import Server, running
 from shuffler_kit import KEY, opened_shuffled
 

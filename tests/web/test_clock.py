@@ -7,7 +7,7 @@ import time
 import pytest
 
 from ldptrace.errors import InputError
-from ldptrace.web.clock import moment, trial_clock
+from ldptrace.web.limits import moment, trial_clock
 
 
 def test_a_trial_clock_is_the_same_after_a_restart() -> None:

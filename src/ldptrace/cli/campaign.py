@@ -67,7 +67,7 @@ def create(
     key = None
     if plan is not None and chosen.shuffled is not None and key_file(plan).exists():
         key = CuratorKey.from_text(key_file(plan).read_text(errors="replace"))
-    campaigns.check_new(name, chosen, terms, key)
+    campaigns.prepared(name, chosen, terms, key)
     store = database_of(data, database, new=True)
     made = campaigns.create(store, name, chosen, terms, actor=actor(), key=key)
     if network:

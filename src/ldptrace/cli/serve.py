@@ -73,7 +73,7 @@ def database_of(data: str | Path | None, database: str | None, *, new: bool = Fa
 
 def clock_of(text: str | None) -> Callable[[], float]:
     """Return the clock of the system, or one for trials."""
-    from ldptrace.web.clock import trial_clock
+    from ldptrace.web.limits import trial_clock
 
     return time.time if text is None else trial_clock(text)
 

@@ -46,11 +46,7 @@ def create(
     """Make a new campaign in the state draft. A shuffled plan without a key gets the public key of a pair that is drawn
     here; `key` is the private one of a plan that has a key."""
     terms = terms or Terms()
-    check_new(name, plan, terms, key)
-    if plan.shuffled is not None:
-        key = key or CuratorKey.drawn()
-        plan = with_key(plan, key.public)
-    plan = named(plan, name)
+    plan, key = prepared(name, plan, terms, key)
     with database.writing() as session:
         if session.row("SELECT 1 FROM campaigns WHERE name = ?", name):
             raise Refused(ServerProblem.CAMPAIGN_EXISTS, f"there is a campaign {name} already")
@@ -63,8 +59,11 @@ def create(
         return find(session, name)
 
 
-def check_new(name: str, plan: Plan, terms: Terms, key: CuratorKey | None = None) -> None:
-    """Raise an error for a campaign with impossible values. `key` is the private key of its plan, if it has one."""
+def prepared(
+    name: str, plan: Plan, terms: Terms, key: CuratorKey | None = None
+) -> tuple[Plan, CuratorKey | None]:
+    """Return the plan of a new campaign, with its name, a nonce, so that no two campaigns have the same plan, and its
+    public key; and the private key. Raise an error for impossible values."""
     if not is_name(name):
         raise InputError(
             f"a campaign is named with up to 64 small letters, digits and hyphens, got {name[:80]!r}"
@@ -76,20 +75,20 @@ def check_new(name: str, plan: Plan, terms: Terms, key: CuratorKey | None = None
         raise PlanRefused(Problem.PLAN_NOT_PRIVATE)
     check_batch(plan)
     if plan.shuffled is not None:
-        with_key(plan, GENERATOR if key is None else key.public)
-    if plan.shuffled is not None and plan.standing is None and terms.until is not None:
-        raise InputError("the plan of a shuffled campaign says until when devices answer: give no other time")
+        plan = with_key(plan, GENERATOR if key is None else key.public)
+        if plan.standing is None and until is not None:
+            raise InputError(
+                "the plan of a shuffled campaign says until when devices answer: give no other time"
+            )
+        key = key or CuratorKey.drawn()
+        plan = with_key(plan, key.public)
     if plan.extends is not None:
         raise InputError("a campaign begins with the first plan of its chain, this plan extends another one")
-
-
-def named(plan: Plan, name: str) -> Plan:
-    """Return the plan with the name of the campaign and a new nonce, so that no two campaigns have the same plan."""
     if plan.campaign is None:
-        return plan.changed(campaign=CampaignName.fresh(name))
-    if plan.campaign.name != name:
+        plan = plan.changed(campaign=CampaignName.fresh(name))
+    elif plan.campaign.name != name:
         raise InputError(f"the plan belongs to campaign {plan.campaign.name}, not to {name}")
-    return plan
+    return plan, key
 
 
 def with_key(plan: Plan, public: bytes) -> Plan:

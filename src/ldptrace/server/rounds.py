@@ -41,23 +41,21 @@ class CountedPlan:
     def is_counted(self, window: int, now: float) -> bool:
         """Whether reports of this window are counted now."""
         first, last = self.standing.counted(window)
-        begun = self.ends is None or self.standing.begin(window) < self.ends
-        return begun and first <= now < last
+        return self._begins(window) and first <= now < last
 
     def batch_taken(self, window: int | None) -> tuple[int, int]:
         """Return from when until when the batch of a window is taken: never, for a window that the shuffled plan does
         not have."""
-        shuffled = self.plan.shuffled
-        assert shuffled is not None
         if self.plan.standing is None:
-            until = shuffled.until
+            until = None if self.plan.shuffled is None else self.plan.shuffled.until
             return (0, 0) if window is not None or until is None else (until, until + LATE)
-        if window is None or not 0 <= window <= MAX_WINDOW:
-            return 0, 0
-        if self.ends is not None and self.standing.begin(window) >= self.ends:
+        if window is None or not 0 <= window <= MAX_WINDOW or not self._begins(window):
             return 0, 0
         closed = self.standing.counted(window)[1]
         return closed, closed + self.standing.every
+
+    def _begins(self, window: int) -> bool:
+        return self.ends is None or self.standing.begin(window) < self.ends
 
     def window_named(self, report: bytes, now: float) -> int | None:
         """Return the window that a report of this plan names, if it is being counted."""

@@ -11,7 +11,7 @@ from ldptrace.curator.facts import checked_users
 from ldptrace.errors import InputError
 from ldptrace.options import option, settle
 from ldptrace.protocol.limits import MAX_START
-from ldptrace.web.clock import moment
+from ldptrace.web.limits import moment
 
 # Characters of a line and of a longer text.
 LINE, TEXT = 200, 20_000
