@@ -151,10 +151,6 @@ class Settings(Common):
         """The public knowledge that was given, as files or as objects in memory."""
         return self.options if isinstance(self.options, Ways) else Ways()
 
-    def asks_time(self, *, timed: bool) -> bool:
-        """Whether devices are asked about time: the method can, and the data have times."""
-        return self.time == "auto" and timed and isinstance(self.options, Asked) and not self.options.shares
-
     def facts(
         self, users: int, bounds: Bounds, crs: str | None, *, time: bool, mean_trip: float | None = None
     ) -> Facts:

@@ -24,7 +24,7 @@ from ldptrace.core.running import Mode, Running, Stages, UnitName
 from ldptrace.core.times import zone_words
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
-from ldptrace.curator.facts import SINGLE
+from ldptrace.curator.facts import SINGLE, Asked
 from ldptrace.engines.base import Crowd, Draw, Made
 from ldptrace.engines.local import Memory
 from ldptrace.engines.opening import open_crowd
@@ -304,7 +304,8 @@ def _learned(
 ) -> Run:
     """Do everything up to the fitted model. The trips are drawn later."""
     bounds = settings.reading.bounds or crowd.whole().bounds()
-    time = settings.asks_time(timed=crowd.timed)
+    options = settings.options
+    time = settings.time == "auto" and crowd.timed and isinstance(options, Asked) and not options.shares
     drawing = _drawing(settings, crowd, time=time)
     crs = crowd.crs or public.crs
     public.check(bounds, crs)

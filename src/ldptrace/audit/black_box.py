@@ -77,12 +77,7 @@ class _Sample:
     named: list[list[tuple[int, ...]]]
 
 
-def black_box(
-    plan: Plan,
-    trials: int,
-    progress: Callable[[str], None] = lambda _: None,
-    witness: Witness | None = None,
-) -> list[Attack]:
+def black_box(plan: Plan, trials: int, witness: Witness | None = None) -> list[Attack]:
     """Attack every round and group of the plan, with `trials` messages per input."""
     answered = partial(own_messages, plan) if witness is None else witness
     targets = [
@@ -97,7 +92,6 @@ def black_box(
     for number, group in targets:
         asks, claimed = asked_of(plan.rounds[number], group), float(plan.rounds[number].spent)
         target = ", ".join(ask.question.name for ask in asks)
-        progress(target)
         for whose, inputs, count in (
             ("", worst_inputs(plan.grid, asks), trials),
             (" of real trips", lifelike_inputs(plan.grid, asks), min(trials, enough(claimed, level))),

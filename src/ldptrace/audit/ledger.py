@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
-from typing import Any
 
 from ldptrace.audit.client import CommandDevice, Device, Json, trip_lines
 from ldptrace.audit.system import Points
@@ -55,16 +55,8 @@ class Step:
     trips: tuple[Points, ...] = (HERE,)
 
 
-def ask(plan: str, result: str | int, **more: Any) -> Step:
-    return Step("report", plan, result, **more)
-
-
-def sent(plan: str, step: int) -> Step:
-    """Say that the report of an earlier step has arrived."""
-    return Step("sent", plan, step)
-
-
-RESTART = Step("restart")
+# Ask for a report; say that the report of an earlier step has arrived; start the client again.
+ask, sent, RESTART = partial(Step, "report"), partial(Step, "sent"), Step("restart")
 
 
 def ledger_findings(device: Device) -> list[LedgerFinding]:
@@ -83,18 +75,18 @@ def _scenarios() -> dict[str, list[Step]]:
         "a retry gets the same bytes": [
             ask("one", "fresh"),
             ask("one", 0),
-            Step("report", "one", 0, trips=other),
-            Step("report", "one", 0, trips=()),
-            Step("report", "one", 0, now=NOW + WEEK),
+            ask("one", 0, trips=other),
+            ask("one", 0, trips=()),
+            ask("one", 0, now=NOW + WEEK),
         ],
         "a restart forgets nothing": [
             ask("one", "fresh"),
             RESTART,
-            Step("report", "one", 0, trips=other),
+            ask("one", 0, trips=other),
             sent("one", 0),
             ask("one", "plan-answered"),
             RESTART,
-            Step("report", "one", "plan-answered", trips=other),
+            ask("one", "plan-answered", trips=other),
         ],
         "a later round is answered once": [
             ask("one", "fresh"),
@@ -131,7 +123,7 @@ def _scenarios() -> dict[str, list[Step]]:
             Step("accept", "week"),
             ask("week", "plan-not-due"),
             ask("week", "fresh", now=NOW + WEEK),
-            Step("report", "week", 2, now=NOW + WEEK, trips=other),
+            ask("week", 2, now=NOW + WEEK, trips=other),
             RESTART,
             ask("week", 2, now=NOW + WEEK + 1),
             ask("week", 2, now=NOW - 5 * WEEK),

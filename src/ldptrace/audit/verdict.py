@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -214,53 +214,34 @@ class Audit:
         return json.dumps(self.document(), indent=1, allow_nan=False)
 
 
-def audit(
-    plan: Plan,
-    *,
-    trials: int = TRIALS,
-    progress: Callable[[str], None] = lambda _: None,
-    device: Device | None = None,
-) -> Audit:
+def audit(plan: Plan, *, trials: int = TRIALS, device: Device | None = None) -> Audit:
     """Try to break the plan's claim with the code that devices run: this package's, or the client `device`."""
     if plan.shuffled is not None:
-        return _shuffled_audit(plan, trials, progress, device)
+        return _shuffled_audit(plan, trials, device)
     if device is not None:
-        return _client_audit(plan, trials, progress, device)
+        return _client_audit(plan, trials, device)
     # With the same bytes two people of a standing plan differ in their phase, so they are compared without windows.
-    plain = plan.changed(standing=None) if plan.standing else plan
-    progress("enumerating the randomizers")
-    exact = exact_findings(plan)
-    progress("counting every item")
-    marginals = marginal_findings(plan, trials)
-    progress("comparing the messages of extreme trajectories")
-    structure = structural_findings(plain)
-    progress("watching the random source")
-    source = source_findings(plan)
-    attacks = black_box(plan, trials, lambda target: progress(f"attacking {target}"))
-    progress("trying the ledger")
+    structure = structural_findings(plan.changed(standing=None) if plan.standing else plan)
     with tempfile.TemporaryDirectory() as folder:
         own = OwnDevice(Path(folder))
         ledger = ledger_findings(own)
         structure += client_structure(plan, own, WINDOWS) if plan.standing else []
     return Audit(
         plan,
-        exact,
-        marginals,
+        exact_findings(plan),
+        marginal_findings(plan, trials),
         structure,
-        attacks,
-        source,
+        black_box(plan, trials),
+        source_findings(plan),
         ledger,
         own.name,
         [*UNSEEN, "two processes at once"],
     )
 
 
-def _shuffled_audit(plan: Plan, trials: int, progress: Callable[[str], None], device: Device | None) -> Audit:
+def _shuffled_audit(plan: Plan, trials: int, device: Device | None) -> Audit:
     """Audit both promises: that of the reports, as if they were sent directly, and what a shuffler adds."""
-    progress("computing the central epsilon")
-    central = central_findings(plan)
-    direct = audit(plan.changed(shuffled=None), trials=trials, progress=progress, device=device)
-    progress("opening seals")
+    direct = audit(plan.changed(shuffled=None), trials=trials, device=device)
     with tempfile.TemporaryDirectory() as folder:
         sealed = sealed_finding(plan, device or OwnDevice(Path(folder)))
     unseen = [
@@ -270,23 +251,24 @@ def _shuffled_audit(plan: Plan, trials: int, progress: Callable[[str], None], de
     return replace(
         direct,
         plan=plan,
-        central=central,
+        central=central_findings(plan),
         structure=[*direct.structure, sealed],
         not_tried=[*direct.not_tried, *unseen],
     )
 
 
-def _client_audit(plan: Plan, trials: int, progress: Callable[[str], None], device: Device) -> Audit:
+def _client_audit(plan: Plan, trials: int, device: Device) -> Audit:
     """Audit what can be seen from outside."""
-    progress("comparing the messages of people of all kinds")
-    structure = client_structure(plan, device, trials)
     witness = DrivenWitness(plan, device)
-    attacks = black_box(plan, trials, lambda target: progress(f"attacking {target}"), witness.messages)
-    progress("trying the ledger")
-    ledger = ledger_findings(device)
-    outside = ["the randomizers case by case", "single items at full size", "the source of random bytes"]
-    findings = [*structure, id_finding(witness.ids)]
-    return Audit(plan, [], [], findings, attacks, [], ledger, device.name, [*outside, *UNSEEN])
+    attacks = black_box(plan, trials, witness.messages)
+    structure = [*client_structure(plan, device, trials), id_finding(witness.ids)]
+    unseen = [
+        "the randomizers case by case",
+        "single items at full size",
+        "the source of random bytes",
+        *UNSEEN,
+    ]
+    return Audit(plan, [], [], structure, attacks, [], ledger_findings(device), device.name, unseen)
 
 
 def _parts(ratio: Fraction | None) -> list[str] | None:

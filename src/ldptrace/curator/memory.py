@@ -103,16 +103,19 @@ class Watch:
         if self._steps <= self._warm_up:
             return ()
         found: dict[str, tuple[int, Change]] = {}
-        odds, tests = [], 0
-        for count in range(1, min(AFTER, len(self._recent) - 1) + 1):
-            since, before, after = self._sides(count)
+        odds, tests, steps = [], 0, list(self._recent)
+        for count in range(1, min(AFTER, len(steps) - 1) + 1):
+            before, after = (
+                Estimates.from_tally(self.plan, Tally.merge([tally for _, tally, _ in part]))
+                for part in (steps[-count - BEFORE : -count], steps[-count:])
+            )
             # The likelihood of a change, from the answers for quarters of the map.
             told = sum(pair.evidence for pair in _compared(before, after, QUARTERS) if pair.on_map)
             odds.append(math.log(RARE) + told)
             for compared in (_compared(before, after, blocks) for blocks in VIEWS):
                 # Each question, and all of them together.
                 tests += len(compared) + 1
-                for change in _named(compared, since):
+                for change in _named(compared, since=steps[-count - 1][0]):
                     if change.question not in found or change.chance < found[change.question][1].chance:
                         found[change.question] = count, change
         if not found:
@@ -121,9 +124,8 @@ class Watch:
             return ()
         ordered = sorted(found.values(), key=lambda pair: pair[1].chance)
         # What was before is over: the same change is not named again.
-        kept = list(self._recent)[-ordered[0][0] :]
         self._recent.clear()
-        self._recent.extend(kept)
+        self._recent.extend(steps[-ordered[0][0] :])
         return tuple(replace(change, chance=min(tests * change.chance, 1.0)) for _, change in ordered)
 
     def copy(self) -> Watch:
@@ -151,16 +153,6 @@ class Watch:
             found += part.aged(weight) - part.aged(old)
             weight -= begins
         return found
-
-    def _sides(self, count: int) -> tuple[float, Estimates, Estimates]:
-        """Return when the last `count` steps began, the answers of the steps before, and the answers of these steps."""
-        steps = list(self._recent)
-        earlier, later = steps[-count - BEFORE : -count], steps[-count:]
-        before, after = (
-            Estimates.from_tally(self.plan, Tally.merge([tally for _, tally, _ in part]))
-            for part in (earlier, later)
-        )
-        return earlier[-1][0], before, after
 
 
 def level_changes(points: Sequence[tuple[float, float] | None]) -> list[int]:
