@@ -305,6 +305,7 @@ def _learned(
     """Do everything up to the fitted model. The trips are drawn later."""
     bounds = settings.reading.bounds or crowd.whole().bounds()
     options = settings.options
+    # Devices are asked about time if the method can ask, and the data have times.
     time = settings.time == "auto" and crowd.timed and isinstance(options, Asked) and not options.shares
     drawing = _drawing(settings, crowd, time=time)
     crs = crowd.crs or public.crs

@@ -13,12 +13,14 @@ import typer
 from ldptrace.cli.common import Progress, check_outputs, read_as, table_console, write_text
 from ldptrace.curator.facts import PAPER, SINGLE
 from ldptrace.errors import InputError
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.round import SHARES
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from ldptrace.audit import Audit
-    from ldptrace.protocol.plan import Plan
 
 # Methods whose devices follow a plan; the second round of the paper's is audited as for L_k = 5.
 METHODS = (SINGLE, *PAPER)
@@ -68,9 +70,6 @@ def audit(
 
 def plan_of(name: str, epsilon: float, n: int) -> Plan:
     """Return the plan in this file, or the plan of the method with this name, on a unit square."""
-    from ldptrace.protocol.grid import Grid
-    from ldptrace.protocol.plan import Plan
-
     if name not in METHODS:
         if name != "-" and not Path(name).exists():
             raise InputError(
@@ -87,7 +86,6 @@ def _print(found: Audit, console: Console) -> None:
     from rich.table import Table
 
     from ldptrace.audit.poisoning import reach
-    from ldptrace.protocol.round import SHARES
 
     def show(title: str, columns: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> None:
         table = Table(*columns, title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))

@@ -24,14 +24,17 @@ from ldptrace.cli.common import (
     write_text,
 )
 from ldptrace.cli.options import with_options
-from ldptrace.core.atomic import atomic_path
+from ldptrace.core.atomic import atomic_path, check_folder, is_folder
 from ldptrace.core.drawing import Drawing, Ways
 from ldptrace.core.running import Running
 from ldptrace.core.words import count
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import Problem
+from ldptrace.protocol.reports import report_bytes
 from ldptrace.protocol.units import moment
+from ldptrace.protocol.words import item_words
+from ldptrace.streams.settings import remembered
 
 if TYPE_CHECKING:
     from ldptrace.curator.estimates import Estimates
@@ -122,7 +125,6 @@ def _tally_here(
     `known` are the ids of reports that were counted before; with None, ids are not returned.
     """
     from ldptrace.curator.receive import Receiver
-    from ldptrace.protocol.reports import report_bytes
 
     receiver = Receiver(plan, number, known or b"", window)
     size = report_bytes(plan.rounds[number])
@@ -180,7 +182,6 @@ def estimate(
 
     from ldptrace.core.times import OWN_CLOCKS
     from ldptrace.curator.trips import trips_per_person
-    from ldptrace.protocol.words import item_words
 
     check_outputs([output], [plan, *tallies])
     chosen = read_as(plan, Plan.from_json)
@@ -218,7 +219,6 @@ def estimates_of(plan: Plan, paths: list[Path], at: list[str] | None, remember: 
     printed."""
     from ldptrace.curator import Estimates, Tally
     from ldptrace.curator.memory import Memory
-    from ldptrace.streams.settings import remembered
 
     tallies = [read_as(path, Tally.from_json) for path in paths]
     if at is None:
@@ -311,7 +311,6 @@ def sample(
 
     import numpy as np
 
-    from ldptrace.core.atomic import check_folder, is_folder
     from ldptrace.core.times import zone_words
     from ldptrace.core.words import count as counted
     from ldptrace.engines.local import write_drawn

@@ -11,9 +11,12 @@ import typer
 
 from ldptrace.cli.common import read_as
 from ldptrace.core.words import count
+from ldptrace.device.explanation import explain_report
 from ldptrace.errors import FormatError
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import ReportRejected
+from ldptrace.protocol.reports import Report, read_report, report_bytes
+from ldptrace.protocol.words import explain
 
 # Reports of a batch that are printed one by one.
 SHOWN = 5
@@ -63,16 +66,11 @@ def describe(data: bytes, plan: Plan | None = None) -> list[str]:
 
 
 def _plan(data: bytes) -> list[str]:
-    from ldptrace.protocol.words import explain
-
     plan = Plan.from_json(data)
     return [f"A plan of protocol version 1, id {plan.id}.", *explain(plan)]
 
 
 def _reports(data: bytes, plan: Plan | None) -> list[str]:
-    from ldptrace.device.explanation import explain_report
-    from ldptrace.protocol.reports import Report, read_report, report_bytes
-
     if data[0] >= ord(" "):
         # Versions of reports are small numbers; letters are none.
         raise FormatError(

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 import typer
 
 from ldptrace.cli.common import Progress
+from ldptrace.core.atomic import atomic_path, make_folder
+from ldptrace.protocol.exact import epsilon_fraction
+from ldptrace.settings import Settings
 
 if TYPE_CHECKING:
     from ldptrace.core.trajectories import Trajectories
@@ -40,13 +43,10 @@ def demo(
     import numpy as np
     from rich.console import Console
 
-    from ldptrace.core.atomic import make_folder
     from ldptrace.evaluation.evaluator import evaluate
     from ldptrace.generators import city_traffic
     from ldptrace.io import write
-    from ldptrace.protocol.exact import epsilon_fraction
     from ldptrace.roads import write_roads
-    from ldptrace.settings import Settings
     from ldptrace.simulation.streams import EXPERIMENT
     from ldptrace.synthesis import run
 
@@ -99,8 +99,6 @@ def picture(sets: dict[str, Trajectories], roads: RoadNetwork, path: Path) -> No
     import matplotlib.pyplot as plt
     import numpy as np
     from matplotlib.collections import LineCollection
-
-    from ldptrace.core.atomic import atomic_path
 
     x0, y0, x1, y1 = roads.bounds()
     streets = np.stack(

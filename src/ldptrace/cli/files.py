@@ -22,6 +22,7 @@ from ldptrace.cli.common import (
     write_text,
 )
 from ldptrace.cli.options import with_options, with_reading
+from ldptrace.core.atomic import atomic_path
 from ldptrace.core.reading import Reading
 from ldptrace.core.words import count
 from ldptrace.errors import InputError
@@ -134,7 +135,6 @@ def roads(
 
     The command keeps only the largest connected part of the network, and prints how much of the network it omits.
     """
-    from ldptrace.core.atomic import atomic_path
     from ldptrace.roads import explain_roads, read_roads, write_roads
     from ldptrace.roads.summary import facts
     from ldptrace.roads.writer import FORMATS, LINES, NODES, draw

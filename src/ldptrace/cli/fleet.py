@@ -13,10 +13,10 @@ from ldptrace.cli.options import with_options
 from ldptrace.cli.serve import clock_of
 from ldptrace.core.reading import Reading
 from ldptrace.errors import InputError
+from ldptrace.protocol.plan import Plan
 
 if TYPE_CHECKING:
     from ldptrace.core.trajectories import Trajectories
-    from ldptrace.protocol.plan import Plan
 
 # Trips of a generated city that are drawn at most; a larger fleet repeats them.
 MOST_TRIPS = 20_000

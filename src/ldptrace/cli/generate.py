@@ -12,6 +12,7 @@ import typer
 from ldptrace import plugins
 from ldptrace.cli.common import Progress, note
 from ldptrace.cli.options import with_options
+from ldptrace.core.atomic import atomic_path
 from ldptrace.errors import InputError, LdptraceError
 from ldptrace.options import option, settle
 
@@ -104,7 +105,6 @@ def draw_trips(
     """Build a place, draw trips in it, and write them, and the roads too if there is a folder for them."""
     import numpy as np
 
-    from ldptrace.core.atomic import atomic_path
     from ldptrace.generators.picture import check_picture, draw
     from ldptrace.io import write
     from ldptrace.io.formats import for_writing

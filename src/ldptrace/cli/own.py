@@ -19,6 +19,8 @@ from ldptrace.cli.common import PlanOption, RoundOption, check_outputs, note, re
 from ldptrace.cli.options import with_options
 from ldptrace.core.atomic import atomic_path
 from ldptrace.core.reading import Reading
+from ldptrace.device import Ledger, Reporter
+from ldptrace.device.explanation import explain_ledger, explain_report, explain_spent, plan_words
 from ldptrace.device.files import OwnTrips, own_clock, trips_of
 from ldptrace.device.track import Recording
 from ldptrace.errors import InputError
@@ -96,9 +98,6 @@ def report(
     The report to a shuffled plan is written sealed: only the curator can read it, and it goes to the shuffler that the
     plan names.
     """
-    from ldptrace.device import Ledger, Reporter
-    from ldptrace.device.explanation import explain_ledger, explain_report, explain_spent, plan_words
-
     if not (explain or sent or output is not None):
         raise InputError("say what to do: -o FILE writes the report, --explain shows what it would be")
     if output is not None and trajectory is None:

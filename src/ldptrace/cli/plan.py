@@ -16,13 +16,13 @@ from ldptrace.curator.hiding import refused_by_default
 from ldptrace.curator.opening import CuratorKey
 from ldptrace.device.storage import replace_file
 from ldptrace.errors import InputError
+from ldptrace.protocol.plan import CampaignName, Plan
 from ldptrace.protocol.seals import GENERATOR
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from ldptrace.curator.planning import Outlook
-    from ldptrace.protocol.plan import Plan
 
 
 @with_options(facts=Facts)
@@ -52,7 +52,6 @@ def plan(
     server. Without --closes, the batch closes in 30 days. The command also prints what the same people would tell
     without a shuffler.
     """
-    from ldptrace.protocol.plan import CampaignName
     from ldptrace.protocol.words import explain as sentences
 
     check_outputs([output, json_file])

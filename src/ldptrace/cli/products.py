@@ -12,6 +12,7 @@ import typer
 from ldptrace.cli.common import JsonOption, Progress, check_outputs, note, read_as, write_text
 from ldptrace.cli.options import with_options
 from ldptrace.core.reading import Reading
+from ldptrace.core.words import count
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
@@ -62,7 +63,6 @@ def matrix(
     If the promise of the trips is about persons, each person counts once, with one trip drawn at random; otherwise
     every trip counts once.
     """
-    from ldptrace.core.words import count
     from ldptrace.products.departures import checked_by
     from ldptrace.products.files import checked_target
     from ldptrace.products.matrix import WRITTEN, Matrix

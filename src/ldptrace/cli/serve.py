@@ -15,7 +15,11 @@ from ldptrace.cli.common import note, read_document, was_typed
 from ldptrace.cli.options import with_options
 from ldptrace.core.extras import installing
 from ldptrace.errors import InputError
-from ldptrace.web.limits import Settings
+from ldptrace.protocol.limits import MAX_DOCUMENT
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.problems import PlanRefused, Problem
+from ldptrace.shuffler.served import NO_WINDOW
+from ldptrace.web.limits import Settings, trial_clock
 
 if TYPE_CHECKING:
     from ldptrace.server.storage import Database
@@ -73,8 +77,6 @@ def database_of(data: str | Path | None, database: str | None, *, new: bool = Fa
 
 def clock_of(text: str | None) -> Callable[[], float]:
     """Return the clock of the system, or one for trials."""
-    from ldptrace.web.limits import trial_clock
-
     return time.time if text is None else trial_clock(text)
 
 
@@ -195,9 +197,6 @@ def add(
     data: FolderOption = FOLDER,
 ) -> None:
     """Add a plan, or change where the batches of a plan are sent."""
-    from ldptrace.protocol.plan import Plan
-    from ldptrace.protocol.problems import PlanRefused, Problem
-
     campaign = campaign.rstrip("/")
     if not campaign.startswith(("https://", "http://")):
         raise InputError(
@@ -241,8 +240,6 @@ def codes(
     Each line is for one person. The codes of a line are for the windows from --first on, one for each; each code
     begins with the number of its window.
     """
-    from ldptrace.shuffler.served import NO_WINDOW
-
     store = store_of(data)
     number = _plan_id(store, plan)
     standing = store.plan(number).plan.standing
@@ -305,8 +302,6 @@ def backup(
 
 def _fetched(url: str) -> bytes:
     import urllib.request
-
-    from ldptrace.protocol.limits import MAX_DOCUMENT
 
     try:
         with urllib.request.urlopen(url, timeout=PATIENCE) as answer:

@@ -25,12 +25,14 @@ from ldptrace.cli.common import (
     write_text,
 )
 from ldptrace.cli.options import with_options, with_reading
-from ldptrace.core.atomic import is_stream, named, remove
+from ldptrace.core.atomic import is_folder, is_stream, named, remove
 from ldptrace.core.drawing import Points, Ways
 from ldptrace.core.reading import Reading
 from ldptrace.core.running import Running
+from ldptrace.core.words import count
 from ldptrace.curator.facts import Asked
 from ldptrace.errors import InputError
+from ldptrace.protocol.exact import epsilon_fraction
 from ldptrace.settings import Settings
 from ldptrace.streams.settings import Settings as StreamSettings
 
@@ -74,7 +76,6 @@ def synthesize(
     The command simulates one device for each trip. If the input has a column of user ids, the command simulates one
     device for each user, and draws one of the user's trips at random.
     """
-    from ldptrace.core.atomic import is_folder
     from ldptrace.synthesis import run
 
     settings = Settings.of(**given, options=parse_options(option or []))
@@ -103,7 +104,6 @@ def synthesize(
 
 def told(done: Run, output: Path, seconds: float) -> list[str]:
     """Return the facts about a run as sentences. The account of what was read and omitted comes first."""
-    from ldptrace.core.words import count
     from ldptrace.simulation.streams import EXPERIMENT
 
     lines, n = [done.account.line()], done.grid.n
@@ -172,10 +172,8 @@ def stream(
     At each moment, the synthetic trips depend only on reports that have already arrived.
     """
     from ldptrace.core.times import zone_words
-    from ldptrace.core.words import count
     from ldptrace.io.formats import for_writing
     from ldptrace.methods.public import Public, refuse_same_file
-    from ldptrace.protocol.exact import epsilon_fraction
     from ldptrace.streams.run import stream as play
 
     for_writing(output, to)
