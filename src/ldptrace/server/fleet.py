@@ -16,7 +16,7 @@ import random
 import ssl
 import time
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -263,30 +263,16 @@ class Fleet:
         """Return the campaign's plan, as soon as the server is there."""
         self._answered = time.monotonic()
         with closing(Connection(self._target)) as connection:
-            for pause in self._pauses():
-                try:
-                    answer = await connection.request("GET", f"{self._path}/plan")
-                except ConnectionEnded as error:
-                    if self.tell is not None:
-                        self.tell(
-                            f"no server answers at {self._target.host}:{self._target.port} ({error}); trying again for "
-                            f"{self.patience:g} s (--patience)"
-                        )
-                        self.tell = None
-                    await asyncio.sleep(pause)
-                    continue
-                self._answered = time.monotonic()
-                if answer.status == 200:
-                    plan = Plan.from_json(answer.body)
-                    if plan.shuffled is not None:
-                        # Reports go to its shuffler, and to nobody else.
-                        self._target = Target.of(plan.shuffled.address)
-                        self._reports, self._type = f"/v2/plans/{plan.id}", SEALED
-                    return plan
-                if answer.status not in AGAIN:
-                    raise InputError(f"the server has no plan for the fleet: {_code(answer)}")
-                await asyncio.sleep(pause)
-        raise AssertionError("pauses do not end")
+            answer = await self._settled(connection, "GET", f"{self._path}/plan", b"", (), Counter())
+        self.tell = None
+        if answer.status != 200:
+            raise InputError(f"the server has no plan for the fleet: {_code(answer)}")
+        plan = Plan.from_json(answer.body)
+        if plan.shuffled is not None:
+            # Reports go to its shuffler, and to nobody else.
+            self._target = Target.of(plan.shuffled.address)
+            self._reports, self._type = f"/v2/plans/{plan.id}", SEALED
+        return plan
 
     async def play(
         self,
@@ -310,7 +296,12 @@ class Fleet:
             part = 1.0 if chance.random() < 0.5 else chance.random()
             await connection.send_and_leave(path, report, headers, part)
         again = chance.random() < self.faults.duplicates
-        counted = await self._sent(connection, path, report, headers, outcome)
+        answer = await self._settled(connection, "POST", path, report, headers, outcome.events)
+        counted = answer.status == 200 or _code(answer) == "duplicate"
+        if counted:
+            outcome.acknowledged += 1
+        else:
+            outcome.refused[_code(answer)] += 1
         if counted and again:
             outcome.events["duplicates"] += 1
             await self._besides(connection, path, report, headers)
@@ -318,25 +309,35 @@ class Fleet:
             self.progress(outcome)
         return counted
 
-    async def _sent(
-        self, connection: Connection, path: str, report: bytes, headers: Headers, outcome: Outcome
-    ) -> bool:
-        """Send a report until it is settled, and return whether it was counted."""
-        for pause in self._pauses():
+    async def _settled(
+        self,
+        connection: Connection,
+        method: str,
+        path: str,
+        body: bytes,
+        headers: Headers,
+        events: Counter[str],
+    ) -> Answer:
+        """Send a request until its answer is final, unless the server is silent for too long."""
+        for longest in chain(PAUSES, repeat(PAUSES[-1])):
+            if time.monotonic() - self._answered > self.patience:
+                raise FleetStopped(f"the server did not answer for {self.patience:g} seconds")
+            pause = longest * (0.5 + self._chance.random())
             try:
-                answer = await connection.request("POST", path, report, headers)
-            except ConnectionEnded:
-                outcome.events["connections lost"] += 1
-                await asyncio.sleep(pause)
-                continue
-            self._answered = time.monotonic()
-            if answer.status == 200 or _code(answer) == "duplicate":
-                outcome.acknowledged += 1
-                return True
-            if answer.status not in AGAIN:
-                outcome.refused[_code(answer)] += 1
-                return False
-            outcome.events["asked to send later"] += 1
+                answer = await connection.request(method, path, body, headers)
+            except ConnectionEnded as error:
+                events["connections lost"] += 1
+                if self.tell is not None:
+                    self.tell(
+                        f"no server answers at {self._target.host}:{self._target.port} ({error}); trying again for "
+                        f"{self.patience:g} s (--patience)"
+                    )
+                    self.tell = None
+            else:
+                self._answered = time.monotonic()
+                if answer.status not in AGAIN:
+                    return answer
+                events["asked to send later"] += 1
             await asyncio.sleep(pause)
         raise AssertionError("pauses do not end")
 
@@ -344,13 +345,6 @@ class Fleet:
         """Send something whose answer does not matter."""
         with suppress(ConnectionEnded):
             await connection.request("POST", path, body, headers)
-
-    def _pauses(self) -> Iterator[float]:
-        """Yield the seconds to wait before each attempt, until the server has been silent for too long."""
-        for pause in chain(PAUSES, repeat(PAUSES[-1])):
-            if time.monotonic() - self._answered > self.patience:
-                raise FleetStopped(f"the server did not answer for {self.patience:g} seconds")
-            yield pause * (0.5 + self._chance.random())
 
 
 def city_trips(count: int, seed: int | None) -> Callable[[Plan], Trajectories]:

@@ -40,8 +40,13 @@ async def run_standing_fleet(
     plan = await fleet.plan()
     if plan.standing is None:
         raise InputError("the campaign is not standing: omit --windows")
-    pool, now = _Pool(some_trips(trips, plan), plan.standing.every, fleet.seed), clock()
-    devices = [_Device(number, plan, plan.standing, now, windows) for number in range(users)]
+    pool, every, seed = (
+        some_trips(trips, plan),
+        plan.standing.every,
+        random.Random(fleet.seed).getrandbits(32),
+    )
+    begin = clock()
+    devices = [_Device(number, plan, plan.standing, begin, windows) for number in range(users)]
     due = [(device.due(), device.number) for device in devices]
     heapq.heapify(due)
     outcome = Outcome(due=users * min(windows, plan.standing.answers(plan.epsilon)))
@@ -54,7 +59,8 @@ async def run_standing_fleet(
                 continue
             heapq.heappop(due)
             device = devices[number]
-            if await _answer(fleet, connection, device, pool.recordings(number, now), now, outcome):
+            recordings = _recordings(pool, every, seed, number, now)
+            if await _answer(fleet, connection, device, recordings, now, outcome):
                 outcome.missed += device.advance()
                 if device.behind < device.last:
                     heapq.heappush(due, (device.due(), number))
@@ -119,21 +125,14 @@ class _Device:
         return missed
 
 
-class _Pool:
-    """The trips that people make, drawn from those that there are: random trips at random times."""
-
-    def __init__(self, trips: Trajectories, every: int, seed: int | None) -> None:
-        self._trips, self._every = trips, every
-        self._seed = random.Random(seed).getrandbits(32)
-
-    def recordings(self, number: int, now: float) -> list[Recording]:
-        """Return the recordings of a device in the last two windows."""
-        found = list[Recording]()
-        for period in range(int(now // self._every) - 2, int(now // self._every) + 1):
-            chance = random.Random(f"{self._seed} {number} {period}")
-            for _ in range(chance.choice(TRIPS)):
-                arrival = (period + chance.random()) * self._every
-                place = chance.randrange(len(self._trips))
-                if arrival <= now:
-                    found.append(Recording(points_of(self._trips, place), arrival))
-        return found
+def _recordings(trips: Trajectories, every: int, seed: int, number: int, now: float) -> list[Recording]:
+    """Return the recordings of a device in the last two windows: random trips at random times."""
+    found = list[Recording]()
+    for period in range(int(now // every) - 2, int(now // every) + 1):
+        chance = random.Random(f"{seed} {number} {period}")
+        for _ in range(chance.choice(TRIPS)):
+            arrival = (period + chance.random()) * every
+            place = chance.randrange(len(trips))
+            if arrival <= now:
+                found.append(Recording(points_of(trips, place), arrival))
+    return found
