@@ -65,10 +65,6 @@ class RaggedTable:
 Clock = Callable[..., Times]
 
 
-# x, y and, where they are known, t of points.
-_Points = tuple[Floats, Floats, Floats | None]
-
-
 def read_table(
     table: pa.Table,
     *,
@@ -167,9 +163,10 @@ def _of_lists(table: pa.Table, columns: Columns, clock: Clock, notes: list[str])
     t = _since_start(times.seconds, table, clock, ragged.owners(offsets))
     used = {columns.x, columns.y, columns.id, ROW, *((columns.t, START) if t is not None else ())}
     rest = {name: table[name] for name in table.column_names if name not in used}
-    made = _named(table, columns, (x, y, t), offsets, None, rest, notes)
+    ids, extra = _named(table, columns, None, rest, notes)
     trips = ragged.pieces(numbers_of(table[ROW])) if ROW in table.column_names else None
-    return replace(made, unzoned=times.unzoned, trips=trips)
+    found = RaggedTable(x, y, offsets, t, ids, columns.crs, extra, columns.user, tuple(notes))
+    return replace(found, unzoned=times.unzoned, trips=trips)
 
 
 def _in_every_point(lists: pa.ChunkedArray, offsets: Ints) -> pa.ChunkedArray:
@@ -211,8 +208,9 @@ def _of_points(
         x, y, t = x[order], y[order], None if t is None else t[order]
     used = columns.used | ({START} if t is not None else set())
     rest = _constant(table, used, heads, order, offsets, notes)
-    made = _named(table, columns, (x, y, t), offsets, heads, rest, notes)
-    return replace(made, without_id=missing, unzoned=times.unzoned)
+    ids, extra = _named(table, columns, heads, rest, notes)
+    found = RaggedTable(x, y, offsets, t, ids, columns.crs, extra, columns.user, tuple(notes))
+    return replace(found, without_id=missing, unzoned=times.unzoned)
 
 
 def named(table: pa.Table, columns: Columns) -> Flags:
@@ -250,15 +248,9 @@ def _since_start(t: Floats | None, table: pa.Table, clock: Clock, rows: Ints | N
 
 
 def _named(
-    table: pa.Table,
-    columns: Columns,
-    points: _Points,
-    offsets: Ints,
-    heads: Ints | None,
-    rest: dict[str, pa.ChunkedArray],
-    notes: list[str],
-) -> RaggedTable:
-    """Return the trajectories with their ids and further columns, taken from the rows `heads` (None: from all rows)."""
+    table: pa.Table, columns: Columns, heads: Ints | None, rest: dict[str, pa.ChunkedArray], notes: list[str]
+) -> tuple[Ints | None, pa.Table | None]:
+    """Return ids and further columns of the trajectories, taken from the rows `heads` (None: from all rows)."""
 
     def of_trips(name: str) -> pa.ChunkedArray:
         return table[name] if heads is None else table[name].take(pa.array(heads))
@@ -279,18 +271,7 @@ def _named(
     extra |= {name: column for name, column in rest.items() if name not in extra}
     if columns.user is not None and columns.user not in extra:
         extra[columns.user] = of_trips(columns.user)
-    x, y, t = points
-    return RaggedTable(
-        x,
-        y,
-        offsets,
-        t,
-        ids,
-        columns.crs,
-        pa.table(extra) if extra else None,
-        columns.user,
-        tuple(notes),
-    )
+    return ids, pa.table(extra) if extra else None
 
 
 def _trip_codes(columns: Sequence[pa.ChunkedArray], rows: int) -> Ints:
