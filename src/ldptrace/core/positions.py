@@ -83,12 +83,10 @@ def positioned(
     given = None if names is None else names.t
     if columns.ends:
         x0, y0, t0, x1, y1, t1 = columns.ends
-        both = {
-            axis: _paired(
-                *(pa.chunked_array([pa.array(numbers(table[end], end, place, first))]) for end in pair)
-            )
-            for axis, pair in ((X, (str(x0), str(x1))), (Y, (str(y0), str(y1))))
-        } | ({} if t0 is None else {T: _paired(table[t0], table[t1])})
+        ends = [pa.array(numbers(table[end], end, place, first)) for end in map(str, (x0, x1, y0, y1))]
+        both = {X: _paired(*ends[:2]), Y: _paired(*ends[2:])}
+        if t0 is not None:
+            both[T] = _paired(table[t0].combine_chunks(), table[t1].combine_chunks())
         rest = table.drop_columns([name for name in columns.ends if name is not None])
         return _with(rest, both), replace(columns, x=X, y=Y, t=None if t0 is None else T, ends=())
     if columns.geometry is not None:
@@ -253,13 +251,13 @@ def _with(table: pa.Table, columns: Mapping[str, Any]) -> pa.Table:
     return pa.table({name: table[name] for name in names} | dict(columns))
 
 
-def _paired(one: pa.ChunkedArray, two: pa.ChunkedArray) -> pa.Array:
+def _paired(one: pa.Array, two: pa.Array) -> pa.Array:
     """Return lists of two values: one of each column."""
     if one.type != two.type:
         one, two = one.cast(pa.string()), two.cast(pa.string())
     rows = len(one)
     order = np.arange(2 * rows).reshape(2, rows).T.ravel()
-    values = pa.chunked_array([*one.chunks, *two.chunks], one.type).take(pa.array(order)).combine_chunks()
+    values = pa.concat_arrays([one, two]).take(pa.array(order))
     return pa.LargeListArray.from_arrays(pa.array(np.arange(0, 2 * rows + 1, 2)), values)
 
 

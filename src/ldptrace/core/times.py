@@ -21,6 +21,7 @@ import pyarrow as pa
 from ldptrace.core.arrays import Flags, Floats
 from ldptrace.core.values import DECIMAL_COMMA, NUMBER, is_list, is_number, is_text, numbers_of, pc
 from ldptrace.errors import InputError, NothingUsable
+from ldptrace.protocol.units import iso_moment
 
 DAY = 86_400.0
 # Times below this are of the local day (a trip may pass midnight); the others count from 1970.
@@ -338,7 +339,7 @@ class _Reader:
 
     def rest(self) -> None:
         """Read what is left by Python's own parser."""
-        known = {text: _moment(text) for text in pc.unique(self.left).to_pylist() if text is not None}
+        known = {text: iso_moment(text) for text in pc.unique(self.left).to_pylist() if text is not None}
         if not known:
             return
         for number, text in enumerate(self.left.to_pylist()):
@@ -352,18 +353,9 @@ def _of_iso(column: pa.ChunkedArray, zone: str | None = None) -> _Clocks:
         seconds = _ticks(column.cast(pa.timestamp("us", zone)))
     except pa.ArrowInvalid:
         # Some are no dates, such as the 31st of February.
-        moments = map(_moment, column.to_pylist())
+        moments = map(iso_moment, column.to_pylist())
         seconds = np.array([np.nan if found is None else found[0] for found in moments])
     return _marked(seconds, zone is not None, days=False)
-
-
-def _moment(text: str) -> tuple[float, bool] | None:
-    """Return the seconds of a date, and whether it names a zone; or None if it is no date."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment.replace(tzinfo=moment.tzinfo or UTC).timestamp(), moment.tzinfo is not None
 
 
 def _of_clocks(column: pa.ChunkedArray) -> _Clocks:

@@ -10,7 +10,6 @@ import math
 import os
 import time
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from typing import Any
 from xml.etree import ElementTree
 
@@ -18,7 +17,7 @@ from ldptrace.device.track import Point, Recording, coordinate, part
 from ldptrace.errors import InputError
 from ldptrace.protocol.records import Record
 from ldptrace.protocol.standing import UNDATED
-from ldptrace.protocol.units import WGS84, geojson_crs
+from ldptrace.protocol.units import WGS84, geojson_crs, iso_moment
 
 ENDINGS = (".gpx", ".geojson", ".json")
 # Where tools put the times of a line's points.
@@ -154,11 +153,8 @@ def unix_time(value: object) -> float:
     (0.0, 1700000000.0, nan)
     """
     if isinstance(value, str):
-        try:
-            moment = datetime.fromisoformat(value.strip())
-        except ValueError:
-            return math.nan
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        found = iso_moment(value.strip())
+        return math.nan if found is None else found[0]
     number = coordinate(value)
     return number / 1000 if abs(number) >= LAST_SECONDS else number
 

@@ -139,21 +139,32 @@ def moment(name: str, text: str, *, zoned: bool = True) -> float:
     >>> moment("start", "1970-01-05T00:00Z"), moment("now", "1700000000"), moment("at", "1970-01-02", zoned=False)
     (345600.0, 1700000000.0, 86400.0)
     """
-    # Devices load this module, and few of them read dates.
-    from datetime import UTC, datetime
-
     try:
         if math.isfinite(seconds := float(text)):
             return seconds
     except ValueError:
         pass
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        found = None
-    if found is None or (zoned and found.tzinfo is None):
+    found = iso_moment(text)
+    if found is None or (zoned and not found[1]):
         with_zone = " with its zone" if zoned else ""
         raise InputError(
             f"{name} is a moment{with_zone}, such as 2026-11-16T08:00Z, or Unix seconds, got {text!r}"
         )
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    return found[0]
+
+
+def iso_moment(text: str) -> tuple[float, bool] | None:
+    """Return the Unix time of an ISO 8601 date, in UTC if it names no zone, and whether it names one; None for what is
+    no date.
+
+    >>> iso_moment("1970-01-01T01:00:00+01:00"), iso_moment("1970-01-02"), iso_moment("noon")
+    ((0.0, True), (86400.0, False), None)
+    """
+    # Devices load this module, and few of them read dates.
+    from datetime import UTC, datetime
+
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return found.replace(tzinfo=found.tzinfo or UTC).timestamp(), found.tzinfo is not None
