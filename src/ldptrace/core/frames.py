@@ -18,19 +18,16 @@ from ldptrace.protocol.units import crs_named
 
 # Where a frame says what was promised about it.
 PROMISE = "ldptrace"
+# The classes of frames, and where they are from.
+FRAMES = {"GeoDataFrame": "geopandas", "DataFrame": "pandas"}
+FRAMES |= {"TrajectoryCollection": "movingpandas", "Trajectory": "movingpandas"}
 SHAPES = {"Point", "LineString", "MultiLineString", "LinearRing"}
 
 
 def is_frame(data: object) -> str | None:
     """Return which kind of frame this is, by the name of its class, without importing anything."""
     for kind in type(data).__mro__:
-        root = kind.__module__.partition(".")[0]
-        if (root, kind.__name__) in {
-            ("geopandas", "GeoDataFrame"),
-            ("pandas", "DataFrame"),
-            ("movingpandas", "TrajectoryCollection"),
-            ("movingpandas", "Trajectory"),
-        }:
+        if FRAMES.get(kind.__name__) == kind.__module__.partition(".")[0]:
             return kind.__name__
     return None
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from ldptrace.protocol.canonical import integer_in
-from ldptrace.protocol.lattice import cell_name, move_item, move_of
+from ldptrace.protocol.lattice import cell_name, move_count, move_item, move_of
 from ldptrace.protocol.limits import MAX_CAPACITY
 from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.records import Record
@@ -69,6 +69,17 @@ class CellQuestion(Question):
 
     def words(self, item: int) -> str:
         return cell_words(item, self.n)
+
+
+class MoveQuestion(Question):
+    """A question whose items are the moves from cell to cell."""
+
+    @property
+    def domain(self) -> int:
+        return move_count(self.n)
+
+    def words(self, item: int) -> str:
+        return move_words(item, self.n)
 
 
 class SampledQuestion(Question):

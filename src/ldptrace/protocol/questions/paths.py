@@ -9,6 +9,7 @@ from ldptrace.protocol.canonical import integer_in
 from ldptrace.protocol.limits import MAX_COUNT
 from ldptrace.protocol.questions.base import (
     CellQuestion,
+    MoveQuestion,
     Question,
     SampledQuestion,
     Slots,
@@ -156,7 +157,7 @@ class Length(Question):
         return f"{cells} or more" if item + 1 == self.domain else cells
 
 
-class Moves(SampledQuestion):
+class Moves(SampledQuestion, MoveQuestion):
     """The moves at uniformly random `most` steps of the path, as a set; all of them when there are fewer.
 
     Steps are chosen first and repeats removed afterwards, so that how often a move is reported depends on the
@@ -170,15 +171,8 @@ class Moves(SampledQuestion):
     name = "moves"
     about = "some of the moves from cell to cell it makes"
 
-    @property
-    def domain(self) -> int:
-        return lattice.move_count(self.n)
-
     def answer(self, occasion: Occasion, source: Source) -> Slots:
         return [at_random_positions(move_items(occasion.trip.path, self.n), self.most, source)]
-
-    def words(self, item: int) -> str:
-        return move_words(item, self.n)
 
 
 class Links(SampledQuestion):
@@ -257,7 +251,7 @@ class Bends(SampledQuestion):
         return f"{here} between {before} and {after}"
 
 
-class Steps(Question):
+class Steps(MoveQuestion):
     """The first `count` moves in order, one slot each (section 5.4): empty slots after the path's end."""
 
     count: int
@@ -269,10 +263,6 @@ class Steps(Question):
         integer_in(self.count, 1, MAX_COUNT, "count")
 
     @property
-    def domain(self) -> int:
-        return lattice.move_count(self.n)
-
-    @property
     def slots(self) -> int:
         return self.count
 
@@ -280,9 +270,6 @@ class Steps(Question):
         path = occasion.trip.path
         taken = [[item] for item in move_items(path[: self.count + 1], self.n)]
         return taken + [[] for _ in range(self.count - len(taken))]
-
-    def words(self, item: int) -> str:
-        return move_words(item, self.n)
 
 
 class CombinedSteps(Question):
