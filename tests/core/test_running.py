@@ -9,7 +9,7 @@ from ldptrace.errors import InputError
 
 
 def test_memory_is_a_number_of_bytes() -> None:
-    assert Running().bytes == Running(memory=1 << 29).bytes == 1 << 29
+    assert Running().memory == Running(memory=1 << 29).memory == 1 << 29
     assert (Running().spark, Running("spark").spark) == (False, True)
 
 

@@ -52,11 +52,6 @@ class Running:
         """Whether the work runs on a cluster."""
         return self.engine == "spark"
 
-    @property
-    def bytes(self) -> int:
-        """The memory as a number of bytes."""
-        return bytes_of(self.memory)
-
 
 class Stages:
     """Measures the time of each stage.

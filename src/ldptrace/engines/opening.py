@@ -45,7 +45,7 @@ def open_sources(
     if not running.spark:
         found: list[Crowd | None] = []
         for path, reading in sources:
-            files = open_batches(Path(path), reading, memory=running.bytes // len(sources), **how)
+            files = open_batches(Path(path), reading, memory=int(running.memory) // len(sources), **how)
             if files is not None:
                 resources.callback(files.close)
             found.append(files)
