@@ -154,7 +154,7 @@ def drawing(document: dict[str, Any]) -> str:
 
 def _rows(document: dict[str, Any]) -> list[Any]:
     """The rows of an experiment. What is undefined is null in its document."""
-    from ldptrace_lab.reproduce.results import Row
+    from ldptrace_lab.reproduce.bench import Row
 
     rows = document["rows"]
     return [Row(**row | {"mean": math.nan if row["mean"] is None else row["mean"]}) for row in rows]

@@ -16,6 +16,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ldptrace import __version__, plugins
 from ldptrace.core.atomic import atomic_path
 from ldptrace.errors import FormatError
@@ -66,6 +69,15 @@ def sentence_about(name: str) -> str:
     recipe = method(name)
     told = f"{name} is a method of another package: {recipe.summary}."
     return told if recipe.leaks is None else f"{told} It is not eps-LDP: {recipe.leaks}."
+
+
+def digest_of(*columns: NDArray[Any] | None) -> str:
+    """Return a hash of what arrays hold; None for a column that a data set has not got."""
+    digest = hashlib.blake2b(digest_size=8)
+    for column in columns:
+        if column is not None:
+            digest.update(np.ascontiguousarray(column).tobytes())
+    return digest.hexdigest()
 
 
 def key_of(what: Mapping[str, Any], method: str) -> str:

@@ -22,6 +22,7 @@ from ldptrace.core.values import pc
 from ldptrace.errors import FormatError
 from ldptrace.io.account import Parsed
 from ldptrace.io.formats import Format
+from ldptrace.roads.readers.folder import need
 from ldptrace_lab.campus.pois import DAY, Pois, Visits
 
 NAMES = {
@@ -31,9 +32,9 @@ NAMES = {
     "lon": ("longitude", "lon", "lng"),
     "time": ("utctime", "utctimestamp", "timestamp"),
     "zone": ("timezone", "timezoneoffset"),
+    # The public subsets print the category's name under "Venue Name"; the full files under "venueCategory".
+    "category": ("venuename", "venuecategoryname", "venuecategory", "category"),
 }
-# The public subsets print the category's name under "Venue Name"; the full files under "venueCategory".
-CATEGORY = ("venuename", "venuecategoryname", "venuecategory", "category")
 
 # Coarse kinds: words in the category's name, and usual opening hours. The first kind that matches counts.
 KINDS: tuple[tuple[str, str, tuple[float, float]], ...] = (
@@ -93,18 +94,17 @@ def read_checkins(path: str | Path) -> tuple[Pois, Trajectories]:
     private.
     """
     table = pacsv.read_csv(path)
-    columns = {key: _column(table, names, path) for key, names in NAMES.items()}
-    category = _column(table, CATEGORY, path)
-    seconds = _local_seconds(table[columns["time"]], table[columns["zone"]], path)
-    venue = table[columns["venue"]].combine_chunks().dictionary_encode()
+    columns = {key: table[need(table, names, path)] for key, names in NAMES.items()}
+    seconds = _local_seconds(columns["time"], columns["zone"], path)
+    venue = columns["venue"].combine_chunks().dictionary_encode()
     place = venue.indices.to_numpy(zero_copy_only=False).astype(np.int32)
     _, first = np.unique(place, return_index=True)
-    lon, lat = (table[columns[name]].to_numpy().astype(np.float64) for name in ("lon", "lat"))
-    kinds = [coarse_category(str(name)) for name in table[category].take(pa.array(first)).to_pylist()]
+    lon, lat = (columns[name].to_numpy().astype(np.float64) for name in ("lon", "lat"))
+    kinds = [coarse_category(str(name)) for name in columns["category"].take(pa.array(first)).to_pylist()]
     hours = {name: next(span for kind, _, span in KINDS if kind == name.split("/")[0]) for name in set(kinds)}
     names = [str(name) for name in venue.dictionary.to_pylist()]
     pois = Pois.build(lon[first], lat[first], kinds, hours, names, crs=WGS84)
-    user = table[columns["user"]].combine_chunks().dictionary_encode()
+    user = columns["user"].combine_chunks().dictionary_encode()
     whose = user.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     return pois, _days(pois, whose, place, seconds)
 
@@ -146,13 +146,3 @@ def _local_seconds(time: pa.ChunkedArray, zone: pa.ChunkedArray, path: str | Pat
         return np.asarray(utc + 60.0 * zone.to_numpy())
     except pa.ArrowInvalid:
         raise FormatError(f"{path}: times must look like 'Sat May 19 20:38:26 +0000 2012'") from None
-
-
-def _column(table: pa.Table, names: Sequence[str], path: str | Path) -> str:
-    known = {re.sub(r"[^a-z]", "", name.lower()): name for name in reversed(table.column_names)}
-    for name in names:
-        if name in known:
-            return str(known[name])
-    raise FormatError(
-        f"{path}: there is no column {names[0]}; the columns are {', '.join(table.column_names)}"
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -118,36 +118,25 @@ class Pois:
     @staticmethod
     def from_csv(path: str | Path) -> Pois:
         """Read a table that `to_csv` wrote."""
-        text = {"name": pa.string(), "category": pa.string(), "crs": pa.string()}
+        text, numbers = ("name", "category", "crs"), ("x", "y", "opens", "closes", "popularity")
+        kinds = dict.fromkeys(text, pa.string()) | dict.fromkeys(numbers, pa.float64())
         options = csv.ConvertOptions(
-            column_types=text, strings_can_be_null=True, quoted_strings_can_be_null=False
+            column_types=kinds, strings_can_be_null=True, quoted_strings_can_be_null=False
         )
         try:
             table = csv.read_csv(path, convert_options=options)
         except pa.ArrowInvalid as error:
             raise FormatError(f"{path} is not a table of places: {str(error).splitlines()[0]}") from None
-        missing = {"name", "category", "x", "y", "opens", "closes", "popularity"} - set(table.column_names)
+        missing = {*text[:2], *numbers} - set(table.column_names)
         if missing:
             raise FormatError(
                 f"{path} has no column {', '.join(sorted(missing))}; it has {', '.join(table.column_names)}"
             )
-        names, category = ([text or "" for text in table[name].to_pylist()] for name in ("name", "category"))
-        categories, code = np.unique(category, return_inverse=True)
+        names, categories = ([word or "" for word in table[name].to_pylist()] for name in text[:2])
+        x, y, opens, closes, popularity = (table[name].to_numpy() for name in numbers)
         crs = table["crs"][0].as_py() if "crs" in table.column_names and table.num_rows else None
-        try:
-            numbers = {
-                name: table[name].to_numpy().astype(np.float64)
-                for name in ("x", "y", "opens", "closes", "popularity")
-            }
-        except ValueError:
-            raise FormatError(f"{path} holds text where a number belongs") from None
-        return Pois(
-            category=code.astype(np.int32),
-            categories=tuple(categories.tolist()),
-            names=tuple(names),
-            crs=crs or None,
-            **numbers,
-        )
+        always = Pois.build(x, y, categories, {}, names, popularity, crs or None)
+        return replace(always, opens=opens, closes=closes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,17 +1,22 @@
-"""Walks between the buildings of a campus, with the visits that they connect."""
+"""Walks between the buildings of a campus, with the visits that they connect: which building next, and when; always one
+that is open on arrival."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
 
-from ldptrace.core.arrays import Floats
+from ldptrace.core import ragged
+from ldptrace.core.arrays import Floats, Ints, Ints32
 from ldptrace.core.crs import WGS84
+from ldptrace.core.kernels import kernel
+from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.generators.drafts import Draft, relative_neighbours, triangulation
@@ -29,8 +34,227 @@ from ldptrace.generators.traffic import Gravity, Seed, whole
 from ldptrace.protocol.grid import Bounds
 from ldptrace.roads.network import RoadNetwork
 from ldptrace_lab.campus.buildings import Buildings, made_up_buildings, read_buildings, usage_of
-from ldptrace_lab.campus.pois import Pois, Visits
-from ldptrace_lab.campus.schedules import Campus, Habits, Schedule, campus_knowledge, schedules
+from ldptrace_lab.campus.pois import DAY, HOUR, Pois, Visits
+
+TRIES = 40
+MOST_HASTE, MOST_LEISURE = 0.8, 1.3  # paces of walkers
+
+
+class Campus(NamedTuple):
+    """What walkers know, as plain arrays for the kernel.
+
+    `slots` are the buildings sorted by category, those of category `c` at `first[c]:first[c + 1]`.
+    `chance[p]` is the running sum over the slots of the wish to go there from building `p`, `near[p]` how
+    near each category is; the last row of both is for those who come from nowhere. `demand[h]` is the wish
+    for each category in hour `h`, `walk[p, q]` the seconds from `p` to `q`. Event `e` is at building
+    `event_poi[e]`.
+    """
+
+    slots: Ints32
+    first: Ints32
+    chance: Floats
+    near: Floats
+    demand: Floats
+    walk: Floats
+    category: Ints32
+    opens: Floats
+    closes: Floats
+    stay: Floats
+    event_poi: Ints32
+    event_t: Floats
+
+
+class Habits(NamedTuple):
+    """Fewest and most visits of a walker, shortest stay in seconds, share of walkers at each event."""
+
+    fewest: int
+    most: int
+    shortest_stay: float
+    event_share: float
+
+
+class Schedule(NamedTuple):
+    """Visits of all walkers, cut by `offsets`; a walker's pace stretches the time of every walk."""
+
+    poi: Ints32
+    arrive: Floats
+    leave: Floats
+    offsets: Ints
+    pace: Floats
+
+
+def campus_knowledge(pois: Pois, walk: Floats, wish: Floats, events: int, rng: np.random.Generator) -> Campus:
+    """Make the tables for the schedules from the places, the walking times and the wish to go from one to another."""
+    slots = np.argsort(pois.category, kind="stable").astype(np.int32)
+    first = np.searchsorted(pois.category[slots], np.arange(len(pois.categories) + 1)).astype(np.int32)
+    usages = [usage_of(category) for category in pois.categories]
+    hour = np.arange(24)[:, None]
+    peak, width = np.array([u.peak for u in usages]), np.array([u.width for u in usages])
+    # How much each category draws people in each hour, and whether any of its places is open then.
+    draw = np.array([u.draw for u in usages]) * (0.15 + np.exp(-(((hour + 0.5 - peak) / width) ** 2)))
+    open_now = pois.is_open(np.arange(len(pois)), HOUR * hour)
+    some_open = np.stack([open_now[:, slots[a:b]].any(axis=1) for a, b in pairwise(first)], axis=1)
+    # How near each category is to each building, and in the last row to those who come from nowhere.
+    wish = np.r_[wish, pois.popularity[None, :]][:, slots]
+    near = np.add.reduceat(wish, first[:-1], axis=1)
+    near /= near[-1]
+    # Events are at popular places of leisure and study, about the middle of their opening hours.
+    venues = np.flatnonzero([pois.categories[c].startswith(("leisure", "study")) for c in pois.category])
+    venues = venues if len(venues) else np.arange(len(pois))
+    weight = pois.popularity[venues] / pois.popularity[venues].sum()
+    event_poi = rng.choice(venues, events, p=weight).astype(np.int32)
+    middle = 0.5 * (pois.opens[event_poi] + np.minimum(pois.closes[event_poi], 24.0))
+    length = np.minimum(pois.closes[event_poi], 24.0) - pois.opens[event_poi]
+    event_t = HOUR * (middle + 0.3 * length * rng.uniform(-1, 1, events))
+    return Campus(
+        slots,
+        first,
+        chance=np.cumsum(wish, axis=1),
+        near=near,
+        demand=draw * some_open,
+        walk=walk,
+        category=pois.category,
+        opens=pois.opens,
+        closes=pois.closes,
+        stay=60.0 * np.array([u.stay for u in usages]),
+        event_poi=event_poi,
+        event_t=event_t,
+    )
+
+
+def schedules(campus: Campus, habits: Habits, walkers: int, rng: np.random.Generator) -> Schedule:
+    """Return a day's visits for that many walkers, independent of the number of threads."""
+    sources = rng.spawn(len(chunks(walkers)))
+
+    def part(chunk: int, start: int, stop: int) -> tuple[Ints32, Floats, Floats, Ints, Floats]:
+        n = stop - start
+        poi = np.empty((n, habits.most), dtype=np.int32)
+        arrive, leave = np.empty((n, habits.most)), np.empty((n, habits.most))
+        count, pace = np.zeros(n, dtype=np.int64), np.empty(n)
+        if not _schedule(campus, habits, sources[chunk], poi, arrive, leave, count, pace):
+            raise InputError(
+                "no walk is possible: there are no two buildings that are open one after the other"
+            )
+        used = np.arange(habits.most) < count[:, None]
+        return poi[used], arrive[used], leave[used], count, pace
+
+    parts = map_chunks(part, walkers)
+    if not parts:
+        return Schedule(np.empty(0, np.int32), np.empty(0), np.empty(0), np.zeros(1, np.int64), np.empty(0))
+    poi, arrive, leave, count, pace = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Schedule(poi, arrive, leave, ragged.offsets_of(count), pace)
+
+
+@kernel
+def _is_open(campus, poi, t):  # type: ignore[no-untyped-def]
+    hour = (t % DAY) / HOUR
+    return campus.opens[poi] <= hour < campus.closes[poi] or hour + 24.0 < campus.closes[poi]
+
+
+@kernel
+def _draw(campus, here, t, rng):  # type: ignore[no-untyped-def]
+    """Return a category that is in demand at `t` and not far, then a building of it; -1 where there is none."""
+    demand, near, sums = campus.demand[int((t % DAY) / HOUR)], campus.near[here], campus.chance[here]
+    total = 0.0
+    for category in range(len(demand)):
+        total += demand[category] * near[category]
+    if total == 0.0:
+        return -1
+    left = total * rng.random()
+    category = 0
+    while category < len(demand) - 1 and left >= demand[category] * near[category]:
+        left -= demand[category] * near[category]
+        category += 1
+    low, high = campus.first[category], campus.first[category + 1]
+    below = sums[low - 1] if low > 0 else 0.0
+    slot = low + np.searchsorted(
+        sums[low:high], below + rng.random() * (sums[high - 1] - below), side="right"
+    )
+    return campus.slots[min(slot, high - 1)]
+
+
+@kernel
+def _next(campus, here, ready, pace, patient, rng):  # type: ignore[no-untyped-def]
+    """Return where a walker goes who is ready to leave `here`, and when; (-1, 0) where everything else is closed.
+
+    A patient walker who finds nothing waits until some building opens.
+    """
+    for _ in range(TRIES):
+        there = _draw(campus, here, ready, rng)
+        if there >= 0 and there != here:
+            reached = ready + pace * campus.walk[here, there]
+            if reached < DAY and _is_open(campus, there, reached):
+                return there, ready
+    if patient:
+        shift = rng.integers(0, len(campus.slots))
+        for k in range(len(campus.slots)):
+            there = (shift + k) % len(campus.slots)
+            way = pace * campus.walk[here, there]
+            reached = ready + way
+            if not _is_open(campus, there, reached):
+                reached = max(reached, HOUR * campus.opens[there] + 1.0)
+            if there != here and reached < DAY and _is_open(campus, there, reached):
+                return there, reached - way
+    return -1, 0.0
+
+
+@kernel
+def _begin(campus, t, rng):  # type: ignore[no-untyped-def]
+    """Return a building that is open at `t`, or -1."""
+    nowhere = len(campus.slots)
+    for _ in range(TRIES):
+        here = _draw(campus, nowhere, t, rng)
+        if here >= 0 and _is_open(campus, here, t):
+            return here
+    return -1
+
+
+@kernel
+def _schedule(campus, habits, rng, poi, arrive, leave, count, pace):  # type: ignore[no-untyped-def]
+    """Fill the visits of one chunk of walkers; False where a walk of two visits cannot be found."""
+    for k in range(len(count)):
+        pace[k] = min(max(np.exp(0.1 * rng.standard_normal()), MOST_HASTE), MOST_LEISURE)
+        wanted = rng.integers(habits.fewest, habits.most + 1)
+        for _ in range(TRIES):
+            event = -1
+            t = HOUR * min(max(13.0 + 3.5 * rng.standard_normal(), 6.0), 21.5)
+            if rng.random() < habits.event_share * len(campus.event_poi):
+                event = rng.integers(0, len(campus.event_poi))
+                t = max(campus.event_t[event] - HOUR * (0.4 + 0.6 * rng.random()), 0.0)
+            here = _begin(campus, t, rng)
+            if here < 0:
+                continue
+            poi[k, 0], arrive[k, 0] = here, t
+            visits = 1
+            while visits < wanted:
+                stay = campus.stay[campus.category[here]] * (0.2 + 0.8 * rng.standard_exponential())
+                ready = t + max(stay, habits.shortest_stay)
+                there = -1
+                if event >= 0 and visits == 1 and here != campus.event_poi[event]:
+                    goal = campus.event_poi[event]
+                    way = pace[k] * campus.walk[here, goal]
+                    reached = max(
+                        campus.event_t[event] + 300.0 * rng.standard_normal(), t + habits.shortest_stay + way
+                    )
+                    if reached < DAY and _is_open(campus, goal, reached):
+                        there, ready = goal, reached - way
+                if there < 0:
+                    there, ready = _next(campus, here, ready, pace[k], visits == 1, rng)
+                if there < 0:
+                    break
+                leave[k, visits - 1] = ready
+                t = ready + pace[k] * campus.walk[here, there]
+                poi[k, visits], arrive[k, visits] = there, t
+                here = there
+                visits += 1
+            leave[k, visits - 1] = t
+            count[k] = visits
+            if visits >= 2:
+                break
+        if count[k] < 2:
+            return False
+    return True
+
 
 WALKING = 1.35  # metres per second of an ordinary walker
 PITCH, JUNCTIONS = 60.0, 4000  # metres between paths, and about how many junctions there are at most

@@ -20,7 +20,6 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
@@ -36,7 +35,14 @@ from ldptrace.protocol import lattice
 from ldptrace.protocol.grid import Grid
 from ldptrace.simulation.answers import moves_of
 from ldptrace_lab.central.curator import Options as Shared
-from ldptrace_lab.central.curator import TrustedCurator, central_method, on_simplex, points_in_parts
+from ldptrace_lab.central.curator import (
+    TrustedCurator,
+    central_method,
+    drawn,
+    on_simplex,
+    onward,
+    points_in_parts,
+)
 
 # How far the visitors may be from all, in Jensen-Shannon divergence, and how often trips are drawn anew for it.
 FAR, ROUNDS = 0.1, 100
@@ -121,14 +127,7 @@ class Features:
     # Chances of 0, 1, 2 ... extra cells, a row for each length of the shortest way.
     extras: Floats
     # The public choice of a cell whose visitors are to be like all others.
-    sensitive: int | None = None
-
-    @cached_property
-    def targets(self) -> NDArray[np.int32]:
-        """Where each move out of each cell leads; -1 leaves the map."""
-        table, targets = grid_moves(self.grid.n), np.full((self.grid.cells, 8), -1, dtype=np.int32)
-        targets[table[:, 0], table[:, 1]] = table[:, 2]
-        return targets
+    sensitive: int | None
 
     @cached_property
     def ahead(self) -> Floats:
@@ -254,15 +253,14 @@ def synthetic(features: Features, count: int, rng: np.random.Generator) -> Traje
 
 def _bridged(features: Features, count: int, rng: np.random.Generator) -> CellPaths:
     """Draw cell paths from the published features, in blocks."""
-    grid, chain = features.grid, (features.moves, features.targets, features.ahead, features.grid.n)
+    grid = features.grid
+    chain = (features.moves, onward(grid), features.ahead, grid.n)
     trips, extras = np.cumsum(features.trips), np.cumsum(features.extras, axis=1)
     ways, sources = shortest(grid), rng.spawn(max(1, -(-count // (1 << 15))))
 
     def bridge(number: int, start: int, stop: int) -> CellPaths:
         own = sources[number]
-        pair = np.minimum(
-            np.searchsorted(trips, own.random(stop - start) * trips[-1], "right"), len(trips) - 1
-        )
+        pair = drawn(trips, stop - start, own)
         first, last = np.divmod(pair, grid.cells)
         way = ways[first, last]
         extra = (own.random(stop - start)[:, None] >= extras[way]).sum(axis=1)

@@ -19,7 +19,8 @@ from typing import Literal, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.core.arrays import Floats, Ints
+from ldptrace.core.arrays import Floats, Ints, Ints32
+from ldptrace.core.paths import grid_moves
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.methods.base import Job, Method, Synthesis
@@ -145,6 +146,20 @@ def on_simplex(counts: Floats) -> Floats:
     excess = (np.cumsum(falling) - total) / np.arange(1, len(counts) + 1)
     last = np.flatnonzero(falling > excess)[-1]
     return np.maximum(counts - excess[last], 0.0)
+
+
+def drawn(cumulative: Floats, count: int, rng: np.random.Generator) -> Ints:
+    """Return this many items, with these running sums of their weights."""
+    found = np.searchsorted(cumulative, rng.random(count) * cumulative[-1], "right")
+    return np.minimum(found, len(cumulative) - 1)
+
+
+def onward(grid: Grid) -> Ints32:
+    """Return where each of the eight moves out of each cell leads; -1 leaves the map."""
+    cell, direction, target = grid_moves(grid.n).T
+    targets = np.full((grid.cells, 8), -1, dtype=np.int32)
+    targets[cell, direction] = target
+    return targets
 
 
 def points_in_parts(

@@ -19,13 +19,13 @@ import numpy as np
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.kernels import kernel
-from ldptrace.core.paths import CellPaths, grid_moves
+from ldptrace.core.paths import CellPaths, grown
 from ldptrace.core.placement import place
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.protocol import lattice
 from ldptrace.protocol.grid import Grid
 from ldptrace.simulation.answers import moves_of
-from ldptrace_lab.central.curator import TrustedCurator, central_method, on_simplex
+from ldptrace_lab.central.curator import TrustedCurator, central_method, on_simplex, onward
 
 # Shares of epsilon: which grid, where trips start, moves by cell, moves by cell and last move.
 GRIDS, STARTS, MOVES, PAIRS = Fraction(1, 10), Fraction(2, 10), Fraction(3, 10), Fraction(4, 10)
@@ -76,9 +76,7 @@ def learn(real: Trajectories, grid: Grid, curator: TrustedCurator) -> list[Tree]
         moves = np.maximum(kinds[1].reshape(total, NEXT)[own], 0.0)
         pairs = kinds[2].reshape(total, NEXT, NEXT)[own]
         pairs = np.where(pairs.sum(axis=2, keepdims=True) > CUT * noise, np.maximum(pairs, 0.0), 0.0)
-        inside = np.zeros((each.cells, NEXT))
-        inside[grid_moves(each.n)[:, 0], grid_moves(each.n)[:, 1]] = 1.0
-        inside[:, NEXT - 1] = 1.0
+        inside = np.c_[onward(each) >= 0, np.ones(each.cells)]
         part, starts = float(shares[number] / shares.sum()), on_simplex(kinds[0][own])
         trees.append(Tree(each, part, starts, moves * inside, pairs * inside[:, None, :]))
     return trees
@@ -122,11 +120,8 @@ def synthetic(trees: list[Tree], count: int, rng: np.random.Generator) -> Trajec
 
 def _drawn(tree: Tree, count: int, rng: np.random.Generator) -> Trajectories:
     starts = rng.choice(len(tree.starts), count, p=tree.starts / tree.starts.sum())
-    targets = np.zeros((tree.grid.cells, 8), dtype=np.int64)
-    table = grid_moves(tree.grid.n)
-    targets[table[:, 0], table[:, 1]] = table[:, 2]
     sizes = np.zeros(count, dtype=np.int64)
-    cells = _walks(starts, targets, tree.moves, tree.pairs, np.array(KEEPS), sizes, rng)
+    cells = _walks(starts, onward(tree.grid), tree.moves, tree.pairs, np.array(KEEPS), sizes, rng)
     return place(CellPaths(cells, ragged.offsets_of(sizes), tree.grid), rng)
 
 
@@ -137,9 +132,7 @@ def _walks(starts, targets, moves, pairs, keeps, sizes, rng):  # type: ignore[no
     filled = 0
     for k in range(len(starts)):
         while filled + LONGEST > len(cells):
-            larger = np.empty(2 * len(cells), dtype=np.int32)
-            larger[:filled] = cells[:filled]
-            cells = larger
+            cells = grown(cells)
         here, last, size = starts[k], 8, 0
         while size < LONGEST:
             cells[filled + size] = here

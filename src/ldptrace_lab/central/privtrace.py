@@ -24,11 +24,11 @@ from scipy.sparse.csgraph import shortest_path
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.kernels import kernel
-from ldptrace.core.paths import CellPaths, grid_moves
+from ldptrace.core.paths import CellPaths, grid_moves, grown
 from ldptrace.core.placement import cells_of_points
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.protocol.grid import Grid
-from ldptrace_lab.central.curator import TrustedCurator, central_method, on_simplex, points_in_parts
+from ldptrace_lab.central.curator import TrustedCurator, central_method, drawn, on_simplex, points_in_parts
 
 # A cell is cut into at most so many parts a side; sides are powers of two, so that all leaves fit one fine lattice.
 FINEST = 4
@@ -251,10 +251,7 @@ def synthetic(features: Features, count: int, rng: np.random.Generator) -> Traje
 
 def _walked(features: Features, count: int, rng: np.random.Generator) -> tuple[NDArray[np.int32], Ints]:
     """Return the leaves of this many walks, one after the other, and the size of each."""
-    cumulative = np.cumsum(features.trips.ravel())
-    pair = np.minimum(
-        np.searchsorted(cumulative, rng.random(count) * cumulative[-1], "right"), len(cumulative) - 1
-    )
+    pair = drawn(np.cumsum(features.trips.ravel()), count, rng)
     first, last = np.divmod(pair, features.leaves.count)
     sizes = np.zeros(count, dtype=np.int64)
     once = (features.begin, features.to, features.onward, features.leave)
@@ -270,9 +267,7 @@ def _walks(first, way, once, twice, sizes, rng):  # type: ignore[no-untyped-def]
     filled = 0
     for k in range(len(first)):
         while filled + LONGEST > len(cells):
-            larger = np.empty(2 * len(cells), dtype=np.int32)
-            larger[:filled] = cells[:filled]
-            cells = larger
+            cells = grown(cells)
         here, came = first[k], -1
         size = 0
         while size < LONGEST:

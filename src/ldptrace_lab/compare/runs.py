@@ -4,7 +4,6 @@ its tables."""
 
 from __future__ import annotations
 
-import hashlib
 import math
 import multiprocessing
 import time
@@ -39,9 +38,9 @@ from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.roads.matching import StreetIndex
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.streams.run import stream
-from ldptrace.streams.settings import DEFAULT, SHOWN, Presence, Settings
+from ldptrace.streams.settings import SHOWN, Presence, Settings
 from ldptrace.synthesis import synthesize
-from ldptrace_lab.kept import Kept, key_of
+from ldptrace_lab.kept import Kept, digest_of, key_of
 
 Kind = Literal["method", "stream", "reference"]
 
@@ -81,39 +80,34 @@ class Contestant:
     def method(self) -> str:
         return self.name.removesuffix(SHUFFLED).removesuffix(WITH_MAP)
 
-    def through_shuffler(self, delta: str) -> Contestant:
-        """Return the same with its reports shuffled."""
-        return replace(self, name=f"{self.name}{SHUFFLED}", trust=MIXED.format(delta=delta), shuffled=True)
-
 
 def contestant(name: str, *, has_map: bool) -> Contestant:
     """Return the contestant of a name: a method, a method with `+map`, a method for streams, or a reference."""
-    if name in REFERENCES:
-        if name != "fresh-sample" and not has_map:
-            raise InputError(f"{name} needs a street map: give it with --roads")
-        return Contestant(name, "reference", REFERENCES[name], "")
     plain, with_map = name.removesuffix(WITH_MAP), name.endswith(WITH_MAP)
-    streams = plugins.installed(plugins.STREAMS)
-    if with_map and not has_map:
+    if (with_map or (name in REFERENCES and name != "fresh-sample")) and not has_map:
         raise InputError(f"{name} needs a street map: give it with --roads")
+    if name in REFERENCES:
+        return Contestant(name, "reference", REFERENCES[name], "")
     if plain in STANDING:
         trust = LOCAL if STANDING[plain] == "hidden" else SHOWN
         summary = "`ldptrace stream`: one report per device, a model that follows changes"
         return Contestant(name, "stream", summary, trust, with_map)
-    if plain in streams and plain not in names():
-        if with_map:
-            raise InputError(f"method {plain} has no use for a map")
+    streams = plugins.installed(plugins.STREAMS)
+    if plain in names():
+        recipe = method(plain)
+        found = Contestant(name, "method", recipe.summary, recipe.leaks or LOCAL, with_map)
+        map_fits = issubclass(recipe.options, Ways)
+    elif plain in streams:
         peer: StreamMethod = plugins.load(streams[plain])
-        return Contestant(name, "stream", peer.summary, peer.public)
-    if plain not in names():
+        found, map_fits = Contestant(name, "stream", peer.summary, peer.public), False
+    else:
         raise InputError(
             f"there is no method {plain!r}; the methods are {', '.join([*names(), *STANDING, *streams])}, "
             f"with {WITH_MAP} behind the name for one that uses the map"
         )
-    recipe = method(plain)
-    if with_map and not issubclass(recipe.options, Ways):
+    if with_map and not map_fits:
         raise InputError(f"method {plain} has no use for a map")
-    return Contestant(name, "method", recipe.summary, recipe.leaks or LOCAL, with_map)
+    return found
 
 
 def contestants(text: str, *, has_map: bool, delta: str | None = None) -> tuple[Contestant, ...]:
@@ -131,9 +125,13 @@ def contestants(text: str, *, has_map: bool, delta: str | None = None) -> tuple[
     can = [one for one in chosen if one.kind == "method" and issubclass(method(one.method).options, Asked)]
     if not can:
         raise InputError("none of the methods sends reports that can be shuffled: add single-report")
-    return tuple(
-        each for one in chosen for each in ((one, one.through_shuffler(delta)) if one in can else (one,))
-    )
+    found = []
+    for one in chosen:
+        found.append(one)
+        if one in can:
+            trust = MIXED.format(delta=delta)
+            found.append(replace(one, name=f"{one.name}{SHUFFLED}", trust=trust, shuffled=True))
+    return tuple(found)
 
 
 # The name of the seconds of a run among its values.
@@ -162,14 +160,11 @@ class Question:
     @staticmethod
     def of(trips: Trajectories, title: str, folder: Path, bounds: Bounds, **shared: Any) -> Question:
         """Put the real trips where every process finds them, never into the folder of results."""
-        digest = hashlib.blake2b(digest_size=8)
-        for column in (trips.offsets, trips.x, trips.y, trips.t):
-            if column is not None:
-                digest.update(np.ascontiguousarray(column).tobytes())
-        path = folder / f"data-{digest.hexdigest()}.parquet"
+        digest = digest_of(trips.offsets, trips.x, trips.y, trips.t)
+        path = folder / f"data-{digest}.parquet"
         if not path.exists():
             write(trips, path)
-        return Question(title, path, digest.hexdigest(), bounds, **shared)
+        return Question(title, path, digest, bounds, **shared)
 
 
 @dataclass(frozen=True)
@@ -238,13 +233,15 @@ class Bench:
 
     def _made(self, key: RunKey) -> Trajectories:
         who, question = key.contestant, self.question
+        needed = who.kind == "reference" or (who.kind == "stream" and who.with_map)
+        roads = self.roads.largest_component() if needed and self.roads is not None else None
         if who.kind == "reference":
-            assert self.roads is not None
-            roads, rng = self.roads.largest_component(), np.random.default_rng(key.seed)
+            assert roads is not None
+            rng = np.random.default_rng(key.seed)
             return map_alone(roads, rng) if who.name == "map-alone" else plain_routing(roads, self.real, rng)
         assert key.epsilon is not None
         if who.kind == "stream":
-            return self._stream(who, key.epsilon, key.seed)
+            return self._stream(who.method, key.epsilon, key.seed, roads)
         options: dict[str, Any] = {"roads": question.roads} if who.with_map else {}
         if who.shuffled:
             options |= {"shuffled": True, "delta": question.delta}
@@ -262,32 +259,20 @@ class Bench:
             **options,
         )
 
-    def _stream(self, who: Contestant, epsilon: float, seed: int) -> Trajectories:
-        question, own = self.question, who.method in STANDING
-        assert question.tick is not None
-        roads = self.roads.largest_component() if who.with_map and self.roads is not None else None
-        start, end = self._period() if own else (None, None)
+    def _stream(self, name: str, epsilon: float, seed: int, roads: RoadNetwork | None) -> Trajectories:
+        tick, grid, t = self.question.tick, self.question.grid, self.real.t
+        assert tick is not None
+        if name not in STANDING:
+            # Other people's methods have the cells of their papers.
+            settings = Settings(tick, grid=METRIC_GRID if grid == "auto" else grid, method=name, seed=seed)
+        else:
+            # The time from the first departure to the last arrival is public in a comparison.
+            start, end = (None, None) if t is None or not len(t) else (float(t.min()), float(t.max()))
+            settings = Settings(tick, presence=STANDING[name], grid=grid, seed=seed, start=start, end=end)
+        public = Public.of(roads=roads)
         return stream(
-            self.real,
-            epsilon,
-            bounds=question.bounds,
-            settings=Settings(
-                question.tick,
-                presence=STANDING.get(who.method, "hidden"),
-                # Other people's methods have the cells of their papers.
-                grid=METRIC_GRID if question.grid == "auto" and not own else question.grid,
-                method=DEFAULT if own else who.method,
-                seed=seed,
-                start=start,
-                end=end,
-            ),
-            public=Public.of(roads=roads),
+            self.real, epsilon, bounds=self.question.bounds, settings=settings, public=public
         ).trajectories
-
-    def _period(self) -> tuple[float | None, float | None]:
-        """Return the time from the first departure to the last arrival, which is public in a comparison."""
-        t = self.real.t
-        return (None, None) if t is None or not len(t) else (float(t.min()), float(t.max()))
 
     def _measured(self, made: Trajectories, key: RunKey) -> dict[str, float]:
         x0, y0, x1, y1 = self.question.bounds
@@ -334,8 +319,6 @@ def run(question: Question, key: RunKey, folder: Path) -> dict[str, float]:
 
 # What is being done, how many runs are done, and how many there are.
 Listener = Callable[[str, int, int], None]
-# The values of every run.
-Found = dict[tuple[Question, RunKey], dict[str, float]]
 
 
 @dataclass(frozen=True)
@@ -375,41 +358,40 @@ def compare(
     listener: Listener | None = None,
 ) -> Comparison:
     """Run what is not kept in the folder yet, with that many processes, and add up all of it."""
-    keys = [
-        RunKey(who, epsilon, seed)
+    cases = [
+        (question, who, epsilon)
+        for question in questions
         for who in contestants
         for epsilon in ((None,) if who.kind == "reference" else epsilons)
+    ]
+    wanted = [
+        (question, RunKey(who, epsilon, seed))
+        for question, who, epsilon in cases
         for seed in range(1, seeds + 1)
     ]
-    wanted = [(question, key) for question in questions for key in keys]
-    results: Found = {}
-    failures = []
+    results: dict[tuple[Question, RunKey], dict[str, float]] = {}
+    failures: dict[str, None] = {}
     for done, (question, key, outcome) in enumerate(_outcomes(wanted, folder / "runs", jobs), start=1):
         if isinstance(outcome, LdptraceError):
-            failures.append(f"{key.contestant.name} on {question.title}: {outcome}")
+            failures[f"{key.contestant.name} on {question.title}: {outcome}"] = None
         else:
             results[question, key] = outcome
         if listener is not None:
             listener(f"{question.title}: {key.contestant.name}", done, len(wanted))
-    rows = [
-        row
-        for question in questions
-        for who in contestants
-        for epsilon in ((None,) if who.kind == "reference" else epsilons)
-        for row in _rows(question, who, epsilon, results)
-    ]
+    rows: list[Row] = []
     spent: dict[str, list[float]] = {}
-    for (_, key), values in results.items():
-        spent.setdefault(key.contestant.name, []).append(values.get(SECONDS, math.nan))
-    seconds = {name: float(np.mean(each)) for name, each in spent.items()}
+    for question, who, epsilon in cases:
+        keys = [(question, RunKey(who, epsilon, seed)) for seed in range(1, seeds + 1)]
+        found = [results[key] for key in keys if key in results]
+        spent.setdefault(who.name, []).extend(each.get(SECONDS, math.nan) for each in found)
+        for name, metric in ALL_METRICS.items():
+            values = [each[name] for each in found if not math.isnan(each.get(name, math.nan))]
+            if values and not metric.corrects:
+                mean, std = float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else None
+                rows.append(Row(question.title, who, epsilon, metric, mean, std, len(values)))
+    seconds = {name: float(np.mean(each)) for name, each in spent.items() if each}
     return Comparison(
-        tuple(questions),
-        tuple(contestants),
-        tuple(epsilons),
-        seeds,
-        tuple(rows),
-        seconds,
-        tuple(dict.fromkeys(failures)),
+        tuple(questions), tuple(contestants), tuple(epsilons), seeds, tuple(rows), seconds, tuple(failures)
     )
 
 
@@ -434,19 +416,3 @@ def _outcomes(
                     yield *futures[future], error
         finally:
             pool.shutdown(cancel_futures=True)
-
-
-def _rows(question: Question, who: Contestant, epsilon: float | None, found: Found) -> list[Row]:
-    """Return the mean and spread over the seeds for each metric that applies."""
-    results = [
-        values
-        for (other, key), values in found.items()
-        if other == question and key.contestant == who and key.epsilon == epsilon
-    ]
-    rows = []
-    for name, metric in ALL_METRICS.items():
-        values = [each[name] for each in results if not math.isnan(each.get(name, math.nan))]
-        if values and not metric.corrects:
-            std = float(np.std(values, ddof=1)) if len(values) > 1 else None
-            rows.append(Row(question.title, who, epsilon, metric, float(np.mean(values)), std, len(values)))
-    return rows

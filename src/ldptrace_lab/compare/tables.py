@@ -6,18 +6,19 @@ import csv
 import io
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 from rich.table import Table as RichTable
 
 from ldptrace import __version__
 from ldptrace.core.atomic import atomic_path
-from ldptrace.evaluation.metrics import METRICS, Metric
+from ldptrace.evaluation.metrics import METRICS
 from ldptrace.evaluation.scorecard import HEADINGS
 from ldptrace.evaluation.texts import TexCell, TexColumn, tex_tables
 from ldptrace.pages.page import asset, template
 from ldptrace.protocol.words import CENTRAL
-from ldptrace_lab.compare.runs import Comparison, Contestant, Row
+from ldptrace_lab.compare.runs import Comparison
 
 # Columns of a table by the level of their metrics.
 PARTS = {"paper": "the paper's nine metrics"} | {
@@ -100,38 +101,34 @@ def tables(found: Comparison) -> list[Table]:
 
 
 def _table(found: Comparison, data: str, part: str) -> Table | None:
-    rows = [row for row in found.rows if row.data == data and _part(row) == part]
-    metrics = list({row.metric.name: row.metric for row in rows}.values())
+    rows = [
+        row
+        for row in found.rows
+        if row.data == data and part == ("paper" if row.metric.name in METRICS else row.metric.level)
+    ]
     if all(row.contestant.kind == "reference" for row in rows):
         return None
+    metrics = list({row.metric.name: row.metric for row in rows}.values())
     by_place = {(row.contestant, row.epsilon, row.metric.name): row for row in rows}
-    rivals: dict[tuple[float | None, str], list[float]] = {}
-    for row in rows:
-        rivals.setdefault((row.epsilon, row.metric.name), []).append(row.mean)
-
-    def entry(who: Contestant, epsilon: float | None, metric: Metric) -> Entry:
-        row, others = by_place.get((who, epsilon, metric.name)), rivals.get((epsilon, metric.name), [])
-        if row is None:
-            return Entry()
-        top = (min if metric.goal == "min" else max)(others)
-        return Entry(row.mean, row.std, epsilon is not None and len(others) > 1 and row.mean == top)
-
     lines = []
     for epsilon in (*found.epsilons, None):
         for who in found.contestants:
-            if (who.kind == "reference") != (epsilon is None):
+            own = [by_place.get((who, epsilon, metric.name)) for metric in metrics]
+            if not any(own):
                 continue
-            entries = tuple(entry(who, epsilon, metric) for metric in metrics)
-            if any(entry.mean is not None for entry in entries):
-                text = "" if epsilon is None else f"{epsilon:g}"
-                lines.append(Line(who.name, text, entries, who.kind == "reference", not who.local))
+            entries = []
+            for row, metric in zip(own, metrics, strict=True):
+                rivals = [
+                    one.mean for one in rows if (one.epsilon, one.metric.name) == (epsilon, metric.name)
+                ]
+                top = (min if metric.goal == "min" else max)(rivals, default=None)
+                best = epsilon is not None and len(rivals) > 1
+                entries.append(Entry() if row is None else Entry(row.mean, row.std, best and row.mean == top))
+            text = "" if epsilon is None else f"{epsilon:g}"
+            lines.append(Line(who.name, text, tuple(entries), who.kind == "reference", not who.local))
     columns = tuple(SHORT.get(metric.name, metric.title) for metric in metrics)
     arrows = tuple("↓" if metric.goal == "min" else "↑" for metric in metrics)
     return Table(data, part, columns, arrows, tuple(lines))
-
-
-def _part(row: Row) -> str:
-    return "paper" if row.metric.name in METRICS else str(row.metric.level)
 
 
 def _short(value: float) -> str:
@@ -169,46 +166,47 @@ def markdown(found: Comparison) -> str:
 
 def latex(found: Comparison) -> str:
     """Return all tables as LaTeX (booktabs). A table that would not fit a page is divided into several."""
+
+    def name(line: Line) -> TexCell:
+        cell = TexCell.of(line.method)
+        return TexCell(cell.tex + r" $\dagger$", cell.points + 10) if line.trusting else cell
+
+    def value(entry: Entry) -> TexCell:
+        if entry.mean is None:
+            return TexCell.of("--")
+        return TexCell.of(_short(entry.mean), "" if entry.std is None else _short(entry.std), bold=entry.best)
+
     parts = [r"% needs \usepackage{booktabs}"]
     for table in tables(found):
         first = [
-            TexColumn("method", [_tex_name(line) for line in table.lines], "l"),
+            TexColumn("method", [name(line) for line in table.lines], "l"),
             TexColumn("", [TexCell.of(line.epsilon) for line in table.lines], mark=r"$\varepsilon$"),
         ]
         columns = [
             TexColumn(
-                name,
-                [_tex(line.entries[place]) for line in table.lines],
-                mark=r"$\downarrow$" if table.arrows[place] == "↓" else r"$\uparrow$",
+                title,
+                [value(line.entries[place]) for line in table.lines],
+                mark=r"$\downarrow$" if arrow == "↓" else r"$\uparrow$",
             )
-            for place, name in enumerate(table.columns)
+            for place, (title, arrow) in enumerate(zip(table.columns, table.arrows, strict=True))
         ]
         parts += [f"% {table.title}", *tex_tables(first, columns)]
     parts += [f"% {sentence}" for sentence in trusted(found)]
     return "\n".join(parts)
 
 
-def _tex(entry: Entry) -> TexCell:
-    if entry.mean is None:
-        return TexCell.of("--")
-    return TexCell.of(_short(entry.mean), "" if entry.std is None else _short(entry.std), bold=entry.best)
-
-
-def _tex_name(line: Line) -> TexCell:
-    cell = TexCell.of(line.method)
-    return TexCell(cell.tex + r" $\dagger$", cell.points + 10) if line.trusting else cell
-
-
 def csv_text(found: Comparison) -> str:
     """Return a row for each value."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["data", "method", "epsilon", "trust", "metric", "goal", "mean", "std", "seeds"])
+    text, lines = (
+        io.StringIO(),
+        [["data", "method", "epsilon", "trust", "metric", "goal", "mean", "std", "seeds"]],
+    )
     for row in found.rows:
         who, metric = row.contestant, row.metric
-        place = [row.data, who.name, row.epsilon, who.trust, metric.name, metric.goal]
-        # None is an empty cell.
-        writer.writerow([*place, row.mean, row.std, row.seeds])
+        place: list[Any] = [row.data, who.name, row.epsilon, who.trust, metric.name, metric.goal]
+        lines.append([*place, row.mean, row.std, row.seeds])
+    # None is an empty cell.
+    csv.writer(text, lineterminator="\n").writerows(lines)
     return text.getvalue()
 
 

@@ -1,12 +1,17 @@
-"""Measures one cell: runs a method on a data set and looks at what came out."""
+"""Measures the points of an experiment: runs a method on a data set and looks at what came out.
+
+Rows of results are what the paper prints, and means of what was measured.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import time
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -24,12 +29,11 @@ from ldptrace.methods import Job, Method, Synthesis, method
 from ldptrace.models.path.model import PathModel
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.questions import Question
 from ldptrace.settings import Settings
 from ldptrace.simulation.answers import answers
 from ldptrace.synthesis import Run, run
+from ldptrace_lab.kept import key_of
 from ldptrace_lab.reproduce.data import DataSet
-from ldptrace_lab.reproduce.results import Cell
 
 # Not a method of `synthesize`, but an anchor under another trust model: what the local model costs.
 CENTRAL = "central-laplace"
@@ -41,33 +45,29 @@ def noisy_statistics(paths: CellPaths, epsilon: float, rng: np.random.Generator)
     The split of the budget minimises the sum of all variances. The noise is floating point, from a seeded generator:
     good enough to measure and not to release. The methods of `ldptrace_lab.central` have exact noise.
     """
-    plan = Plan.single_report(paths.grid, epsilon)
-    asks = [ask for round_ in plan.rounds for ask in round_.asks]
+    plan, users = Plan.single_report(paths.grid, epsilon), len(paths)
+    questions = [ask.question for round_ in plan.rounds for ask in round_.asks]
     # By how much the replacement of one trajectory changes the counts at most, summed over the items.
-    sensitivity = [2.0 * ask.question.capacity for ask in asks]
+    sensitivity = np.array([2.0 * question.capacity for question in questions])
+    domains = [question.domain for question in questions]
     wishes = np.array(
-        [(most**2 * ask.question.domain) ** (1 / 3) for most, ask in zip(sensitivity, asks, strict=True)]
+        [(most**2 * domain) ** (1 / 3) for most, domain in zip(sensitivity, domains, strict=True)]
     )
-    scales = np.array(sensitivity) / (epsilon * wishes / wishes.sum())
-    noisy = (_noisy(ask.question, float(scale), paths, rng) for ask, scale in zip(asks, scales, strict=True))
-    return Estimates(plan, {estimate.question.name: estimate for estimate in noisy})
-
-
-def _noisy(question: Question, scale: float, paths: CellPaths, rng: np.random.Generator) -> Estimate:
-    users = len(paths)
-    rows = answers(question, paths, np.arange(users, dtype=np.int64), rng)
-    counts = np.bincount(rows[rows >= 0], minlength=question.domain).astype(np.float64)
-    noisy = counts + rng.laplace(0.0, scale, len(counts))
-    errors = np.full(len(counts), math.sqrt(2.0) * scale / users)
-    return Estimate(question, noisy / users, errors, users)
+    estimates = {}
+    for question, scale in zip(questions, sensitivity / (epsilon * wishes / wishes.sum()), strict=True):
+        rows = answers(question, paths, np.arange(users, dtype=np.int64), rng)
+        counts = np.bincount(rows[rows >= 0], minlength=question.domain).astype(np.float64)
+        noisy = counts + rng.laplace(0.0, scale, len(counts))
+        errors = np.full(len(counts), math.sqrt(2.0) * scale / users)
+        estimates[question.name] = Estimate(question, noisy / users, errors, users)
+    return Estimates(plan, estimates)
 
 
 def _central(job: Job) -> Synthesis:
     with job.stages("count and add noise"):
         estimates = noisy_statistics(job.paths, job.epsilon, job.devices)
     with job.stages("fit model"):
-        model = PathModel.fit(estimates)
-    return Synthesis(None, estimates, model)
+        return Synthesis(None, estimates, PathModel.fit(estimates))
 
 
 CENTRAL_LAPLACE = Method(
@@ -85,41 +85,115 @@ FLOOR, WALKS = "real data", "random walks"
 WARM_UP = 64
 
 
-@dataclass
+@dataclass(frozen=True)
+class Point:
+    """One place in a table or plot: a method on a data set, what is measured of it, and in which repeat.
+
+    `measure` is one of `metrics`, `queries`, `attacks`, `seconds`. `takes` says which of the measured values is which
+    metric at which place of the axis.
+    """
+
+    data: DataSet
+    method: str
+    measure: str
+    takes: dict[str, tuple[str, float]]
+    grid: int
+    epsilon: float = 1.0
+    options: dict[str, Any] = field(default_factory=dict)
+    # Take this many of the trajectories, all if None.
+    users: int | None = None
+    # Divides the values; seconds are per 1,000 trajectories where the paper's are.
+    per: float | None = None
+    repeat: int = 0
+    seed: int = 1
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Everything that the values depend on, as plain data."""
+        names = ("method", "epsilon", "grid", "measure", "repeat", "seed", "options", "users")
+        return {"data": self.data.key} | {name: getattr(self, name) for name in names}
+
+    @property
+    def key(self) -> str:
+        """Two points with the same key are the same measurement."""
+        return key_of(self.settings, self.method)
+
+    def rng(self, purpose: int) -> np.random.Generator:
+        """Return the random numbers for a purpose: the same for all methods and settings, others in every repeat."""
+        return np.random.default_rng([self.seed, self.repeat, purpose])
+
+
+PUBLISHED, MEASURED = "published", "measured"
+
+
+@dataclass(frozen=True)
+class Row:
+    """`std` is the standard deviation over the repeats; a published value has none."""
+
+    source: str
+    data: str
+    method: str
+    x: float
+    metric: str
+    mean: float
+    std: float | None = None
+    repeats: int | None = None
+
+    @staticmethod
+    def measured(data: str, method: str, x: float, metric: str, values: Sequence[float]) -> Row:
+        """Return the mean and spread of the repeats; a NaN among them gives NaN, because the metric is undefined.
+
+        >>> Row.measured("a", "b", 1.0, "c", [1.0, 3.0]).std
+        1.4142135623730951
+        """
+        std = float(np.std(values, ddof=1)) if len(values) > 1 else None
+        return Row(MEASURED, data, method, x, metric, float(np.mean(values)), std, len(values))
+
+
+def to_csv(rows: Sequence[Row], axis: str) -> str:
+    """Return a table for spreadsheets; the column of the axis has its name."""
+    text = io.StringIO()
+    header = [(axis or "x") if column.name == "x" else column.name for column in fields(Row)]
+    # None is an empty cell.
+    csv.writer(text, lineterminator="\n").writerows([header, *(asdict(row).values() for row in rows)])
+    return text.getvalue()
+
+
 class Bench:
-    """Data sets by their key, and the real side of the evaluation for the set in use."""
+    """Measures points, and keeps the real side of the evaluation for the set in use."""
 
-    sets: dict[str, DataSet]
-    _kept: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self._kept: dict[tuple[Any, ...], Any] = {}
 
-    def measure(self, cell: Cell) -> dict[str, float]:
-        """Return the values of a cell by name."""
-        data = self.sets[cell.data]
-        real = self._real(data, cell.users)
+    def measure(self, point: Point) -> dict[str, float]:
+        """Return the values of a point by name."""
+        everyone, users = point.data.trajectories, point.users
+        if users is None or users >= len(everyone):
+            real = everyone
+        else:
+            real = self._keep(("users", point.data.key, users), lambda: everyone.take(np.arange(users)))
         with warnings.catch_warnings():
             # Every table and plot names what is not private; what is poor or noisy shows in its values.
             for kind in (PrivacyWarning, FitWarning, NoiseWarning):
                 warnings.simplefilter("ignore", kind)
-            values: dict[str, float] = getattr(self, f"_{cell.measure}")(cell, data, real)
+            values: dict[str, float] = getattr(self, f"_{point.measure}")(point, real)
         return values
 
-    def _metrics(self, cell: Cell, data: DataSet, real: Trajectories) -> dict[str, float]:
-        reference = self._reference(cell, data, real)
-        if cell.method == FLOOR:
-            pair = reference.bootstrap(len(real), self._rng(cell, 2))
+    def _metrics(self, point: Point, real: Trajectories) -> dict[str, float]:
+        reference = self._reference(point, real)
+        if point.method == FLOOR:
+            pair = reference.bootstrap(len(real), point.rng(2))
         else:
-            pair = reference.pair(self._synthetic(cell, data, real))
+            pair = reference.pair(self._synthetic(point, real))
         return of_pair(METRICS, pair)
 
-    def _queries(self, cell: Cell, data: DataSet, real: Trajectories) -> dict[str, float]:
+    def _queries(self, point: Point, real: Trajectories) -> dict[str, float]:
         """Return the query error for each size of the squares."""
-        reference = self._reference(cell, data, real)
-        summary, rng = reference.real, self._rng(cell, 3)
-        other = (
-            summary.again(len(summary), rng)
-            if cell.method == FLOOR
-            else Summary.of(self._synthetic(cell, data, real), summary.grid)
-        )
+        summary, rng = self._reference(point, real).real, point.rng(3)
+        if point.method == FLOOR:
+            other = summary.again(len(summary), rng)
+        else:
+            other = Summary.of(self._synthetic(point, real), summary.grid)
         values = {}
         for fraction in FRACTIONS:
             queries = SquareQueries.draw(rng, summary.grid, fraction=fraction, scale=summary.scale)
@@ -127,49 +201,49 @@ class Bench:
             values[f"{fraction:.4f}"] = average_relative_error(truth, counts, int(summary.visits.sum()))
         return values
 
-    def _attacks(self, cell: Cell, data: DataSet, real: Trajectories) -> dict[str, float]:
+    def _attacks(self, point: Point, real: Trajectories) -> dict[str, float]:
         """Return the resilience to both attacks for each kappa."""
-        grid = Grid(data.bounds, cell.grid)
+        grid = Grid(point.data.bounds, point.grid)
         attacks = self._keep(
-            ("attacks", cell.data, cell.users, cell.grid),
+            ("attacks", point.data.key, point.users, point.grid),
             lambda: {name: prepared(real, grid)[1] for name, prepared in ATTACKS.items()},
         )
-        published = None if cell.method == FLOOR else self._synthetic(cell, data, real)
+        published = None if point.method == FLOOR else self._synthetic(point, real)
         return {
             f"{name}@{kappa}": ratio
             for name, attack in attacks.items()
             for kappa, ratio in zip(KAPPAS, attack(published)["resilience"], strict=True)
         }
 
-    def _seconds(self, cell: Cell, data: DataSet, real: Trajectories) -> dict[str, float]:
+    def _seconds(self, point: Point, real: Trajectories) -> dict[str, float]:
         """Return seconds of each stage and in all, every report of every device really drawn."""
         self._keep(
-            ("warm", cell.data, cell.method, cell.grid),
-            lambda: self._run(cell, data, real.take(np.arange(min(WARM_UP, len(real)))), "devices"),
+            ("warm", point.data.key, point.method, point.grid),
+            lambda: self._run(point, real.take(np.arange(min(WARM_UP, len(real)))), "devices"),
         )
         begin = time.perf_counter()
-        run = self._run(cell, data, real, "devices")
+        run = self._run(point, real, "devices")
         total = time.perf_counter() - begin
         return {"total": total, "trajectories": float(len(real))} | run.seconds
 
-    def _synthetic(self, cell: Cell, data: DataSet, real: Trajectories) -> Trajectories:
-        if cell.method == WALKS:
-            paths = CellPaths.from_trajectories(real, Grid(data.bounds, cell.grid))
-            return uniform_walks(paths.sizes, paths.grid, self._rng(cell, 4), crs=real.crs)
-        return self._run(cell, data, real, "counts").trajectories
+    def _synthetic(self, point: Point, real: Trajectories) -> Trajectories:
+        if point.method == WALKS:
+            paths = CellPaths.from_trajectories(real, Grid(point.data.bounds, point.grid))
+            return uniform_walks(paths.sizes, paths.grid, point.rng(4), crs=real.crs)
+        return self._run(point, real, "counts").trajectories
 
-    def _run(self, cell: Cell, data: DataSet, real: Trajectories, simulation: Any) -> Run:
-        options = dict(cell.options)
-        if cell.method == "ngram-full":
+    def _run(self, point: Point, real: Trajectories, simulation: Any) -> Run:
+        data, options = point.data, dict(point.options)
+        if point.method == "ngram-full":
             if data.pois is None:
                 raise InputError(f"{data.title} has no table of places, which ngram-full needs")
             options["pois"] = data.pois
         settings = Settings.of(
-            cell.epsilon,
+            point.epsilon,
             bounds=data.bounds,
-            grid=cell.grid,
-            method=CENTRAL_LAPLACE if cell.method == CENTRAL else method(cell.method),
-            seed=int(self._rng(cell, 1).integers(1 << 62)),
+            grid=point.grid,
+            method=CENTRAL_LAPLACE if point.method == CENTRAL else method(point.method),
+            seed=int(point.rng(1).integers(1 << 62)),
             simulation=simulation,
             # As in the literature, every trip plays a user, also where the data say whose it is.
             unit="trip",
@@ -178,24 +252,15 @@ class Bench:
         )
         return run(real, settings)
 
-    def _real(self, data: DataSet, users: int | None) -> Trajectories:
-        everyone = data.trajectories
-        if users is None or users >= len(everyone):
-            return everyone
-        return self._keep(("users", data.key, users), lambda: everyone.take(np.arange(users)))
-
-    def _reference(self, cell: Cell, data: DataSet, real: Trajectories) -> Reference:
+    def _reference(self, point: Point, real: Trajectories) -> Reference:
         """Return the real side of the evaluation, with the same queries for all methods in the same repeat."""
+        key, first = ("reference", point.data.key, point.users, point.grid), replace(point, repeat=0)
         base: Reference = self._keep(
-            ("reference", cell.data, cell.users, cell.grid),
-            lambda: Reference.of(real, Grid(data.bounds, cell.grid), self._rng(replace(cell, repeat=0), 0)),
+            key, lambda: Reference.of(real, Grid(point.data.bounds, point.grid), first.rng(0))
         )
-        if cell.repeat == 0:
+        if point.repeat == 0:
             return base
-        return self._keep(
-            ("reference", cell.data, cell.users, cell.grid, cell.repeat),
-            lambda: base.redrawn(self._rng(cell, 0)),
-        )
+        return self._keep((*key, point.repeat), lambda: base.redrawn(point.rng(0)))
 
     def _keep(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
         """Return what `make` returns, made once while it is in use; the oldest of a dozen is forgotten."""
@@ -204,8 +269,3 @@ class Bench:
                 self._kept.pop(next(iter(self._kept)))
             self._kept[key] = make()
         return self._kept[key]
-
-    @staticmethod
-    def _rng(cell: Cell, purpose: int) -> np.random.Generator:
-        """Return the random numbers for a purpose: the same for all methods and settings, others in every repeat."""
-        return np.random.default_rng([cell.seed, cell.repeat, purpose])

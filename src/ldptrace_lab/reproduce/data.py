@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from ldptrace.protocol.grid import Bounds
 from ldptrace_lab.campus.pois import Pois
 from ldptrace_lab.campus.walks import PRESETS as CAMPUS
 from ldptrace_lab.campus.walks import campus_walks
+from ldptrace_lab.kept import digest_of
 from ldptrace_lab.reproduce.published import SETS
 
 
@@ -129,10 +129,8 @@ def own(
     name = path.name.split(".")[0]
     resembled = beside or next((key for key in SETS if key in name.lower()), None)
     chosen = grid or (SETS[resembled].n if resembled in SETS else 6)
-    digest = hashlib.blake2b(digest_size=8)
-    for column in (trajectories.offsets, trajectories.x, trajectories.y):
-        digest.update(column.tobytes())
+    digest = digest_of(trajectories.offsets, trajectories.x, trajectories.y)
     box = "data" if bounds is None else ",".join(f"{value!r}" for value in bounds)
-    key = f"{digest.hexdigest()}, {len(trajectories)} trajectories, bounds {box}"
+    key = f"{digest}, {len(trajectories)} trajectories, bounds {box}"
     beside = resembled if resembled in SETS else None
     return DataSet(name, name, key, lambda: (trajectories, pois), chosen, beside, bounds)

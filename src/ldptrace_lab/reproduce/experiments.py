@@ -1,26 +1,26 @@
 """The experiments of the paper's section 6, each as a list of points to measure on a data set.
 
-A point is one place in a table or plot: a data set, a method, and where it stands on the axis. It is measured in
-one cell per repeat; a cell can hold the values of several points of an axis.
+The methods and the places of an experiment say what its points are: every method at every place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from itertools import chain
+from typing import Any, Literal, NamedTuple
 
 from ldptrace.evaluation.attacks import KAPPAS
 from ldptrace.evaluation.evaluator import FRACTIONS
 from ldptrace.evaluation.metrics import METRICS
 from ldptrace_lab.kept import others
 from ldptrace_lab.reproduce import published
-from ldptrace_lab.reproduce.bench import CENTRAL, FLOOR, WALKS
+from ldptrace_lab.reproduce.bench import CENTRAL, FLOOR, PUBLISHED, WALKS, Point, Row
 from ldptrace_lab.reproduce.data import DataSet
-from ldptrace_lab.reproduce.results import Cell, Row
 
-PAPER_EPSILON = 1.0
 ONE_REPORT, PADDED, PRINTED, NGRAM, FULL = "single-report", "paper", "paper-unpadded", "ngram", "ngram-full"
+# Where methods of other packages stand among ours.
+OTHERS = "others"
 
 
 @dataclass(frozen=True)
@@ -80,36 +80,12 @@ class Setup:
     others: tuple[str, ...] = field(default_factory=others)
 
 
-@dataclass(frozen=True)
-class Point:
-    """One method on one data set; `takes` says which value of the cell is which metric at which x."""
+class Place(NamedTuple):
+    """What all methods are measured for at one place of an axis, or at several that one measurement gives."""
 
-    data: DataSet
-    method: str
     measure: str
     takes: dict[str, tuple[str, float]]
-    epsilon: float = PAPER_EPSILON
-    grid: int | None = None
-    options: dict[str, Any] = field(default_factory=dict)
-    users: int | None = None
-    # Divides the values; seconds are per 1,000 trajectories where the paper's are.
-    per: float | None = None
-
-    def cells(self, repeats: int, seed: int) -> list[Cell]:
-        return [
-            Cell(
-                data=self.data.key,
-                method=self.method,
-                epsilon=self.epsilon,
-                grid=self.grid or self.data.grid,
-                measure=self.measure,
-                repeat=repeat,
-                seed=seed,
-                options=self.options,
-                users=self.users,
-            )
-            for repeat in range(repeats)
-        ]
+    settings: dict[str, Any] = {}  # noqa: RUF012
 
 
 # A value of the paper: method, place on the axis, metric, value.
@@ -126,9 +102,10 @@ class Experiment:
     question: str
     axis: str
     metrics: tuple[str, ...]
-    # Of one data set: what is measured, and what the paper has of it.
-    measured: Callable[[Setup, DataSet], Iterator[Point]]
-    printed: Callable[[DataSet], Iterator[Printed]]
+    methods: tuple[str, ...]
+    # Of one data set: where it is measured, and what the paper has of it.
+    places: Callable[[Scale, DataSet], Iterable[Place]]
+    printed: Callable[[DataSet], Iterable[Printed]]
     layout: Literal["lines", "bars"] = "lines"
     log: bool = False
     log_axis: bool = False
@@ -142,29 +119,62 @@ class Experiment:
         chosen = tuple(data for data in setup.sets if not self.only or data.name in self.only)
         return chosen or setup.sets
 
-    def points(self, setup: Setup) -> list[Point]:
-        """Return what is measured on all data sets."""
-        return [point for data in setup.sets for point in self.measured(setup, data)]
+    def points(self, setup: Setup) -> Iterator[Point]:
+        """Yield what is measured on all data sets. Slow methods are left out on fine grids, and NGRAM with places where
+        there are none."""
+        at = self.methods.index(OTHERS) if OTHERS in self.methods else None
+        methods = self.methods if at is None else (*self.methods[:at], *setup.others, *self.methods[at + 1 :])
+        for data in setup.sets:
+            for measure, takes, settings in self.places(setup.scale, data):
+                fine = settings.get("grid", 0) > setup.scale.finest
+                for method in methods:
+                    if (fine and method not in (PADDED, PRINTED)) or (method == FULL and data.pois is None):
+                        continue
+                    chosen = {"grid": data.grid, "seed": setup.seed} | settings
+                    yield Point(data, method, measure, takes, **chosen)
 
     def published(self, setup: Setup) -> list[Row]:
         """Return what the paper printed of all data sets."""
-        return [Row.printed(data.title, *value) for data in setup.sets for value in self.printed(data)]
+        return [Row(PUBLISHED, data.title, *value) for data in setup.sets for value in self.printed(data)]
 
 
 ALL = tuple(METRICS)
 BOTH = (published.LDPTRACE, published.NGRAM)
+QUERY = ("query_error",)
+QUANTILE = ("query_error", "diameter_error", "pattern_f1")
+ATTACKS = ("reidentification", "outlier")
+# The stages of a run, by the columns of Table 4.
+STAGES = {
+    "prepare": ("read", "choose trajectories"),
+    "devices": ("collect", "collect lengths", "collect transitions", "perturb and reconstruct"),
+    "estimate": ("estimate", "estimate lengths", "estimate model", "fit model"),
+    "synthesise": ("synthesise", "place points"),
+    "total": ("total",),
+}
 
 
-def _metrics_at(x: float, metrics: Sequence[str] = ALL) -> dict[str, tuple[str, float]]:
-    return {name: (name, x) for name in metrics}
+def _metrics(x: float, metrics: Sequence[str] = ALL, **settings: Any) -> Place:
+    return Place("metrics", {name: (name, x) for name in metrics}, settings)
+
+
+def _seconds(x: float, **settings: Any) -> Place:
+    return Place("seconds", {"total": ("seconds", x)}, settings)
+
+
+def _quantiles(scale: Scale, _: DataSet) -> Iterator[Place]:
+    for k in scale.quantiles:
+        yield _metrics(k, QUANTILE, options={"quantile": k})
+        yield _seconds(k, options={"quantile": k}, users=scale.timed_users)
+
+
+def _parts(scale: Scale, data: DataSet) -> Iterator[Place]:
+    for part in scale.parts:
+        users = max(1, round(part * len(data.trajectories)))
+        yield _seconds(float(users), users=users)
 
 
 def _table_3(
-    data: DataSet,
-    metrics: Sequence[str],
-    x: float,
-    methods: Sequence[str] = BOTH,
-    epsilon: float = PAPER_EPSILON,
+    data: DataSet, metrics: Sequence[str], x: float, methods: Sequence[str] = BOTH, epsilon: float = 1.0
 ) -> Iterator[Printed]:
     """Yield the values that Table 3 prints for methods at this epsilon, each at the place x of an axis."""
     for method in methods:
@@ -181,117 +191,23 @@ def _columns(table: dict[str, list[float]]) -> Iterator[Printed]:
 
 def _total_seconds(data: DataSet, methods: Sequence[str], x: float | None = None) -> Iterator[Printed]:
     """Yield the paper's seconds for all trajectories of its set, from Table 4; x is by default their number."""
-    table, users = published.SECONDS.get(data.beside or "", {}), published.users(data.beside)
+    table = published.SECONDS.get(data.beside or "", {})
     for method in methods if table else ():
+        users = published.SETS[data.beside or ""].trajectories
         seconds = table["total" if method == published.LDPTRACE else method] * users / 1000
         yield method, float(users) if x is None else x, "seconds", seconds
 
 
-def _utility(setup: Setup, data: DataSet) -> Iterator[Point]:
-    for epsilon in published.EPSILONS:
-        for method in (ONE_REPORT, PADDED, PRINTED, NGRAM, *setup.others, CENTRAL, FLOOR):
-            yield Point(data, method, "metrics", _metrics_at(epsilon), epsilon=epsilon)
-
-
-def _utility_printed(data: DataSet) -> Iterator[Printed]:
-    for epsilon in published.EPSILONS:
-        yield from _table_3(data, ALL, epsilon, epsilon=epsilon)
-
-
-# The stages of a run, by the columns of Table 4.
-STAGES = {
-    "prepare": ("read", "choose trajectories"),
-    "devices": ("collect", "collect lengths", "collect transitions", "perturb and reconstruct"),
-    "estimate": ("estimate", "estimate lengths", "estimate model", "fit model"),
-    "synthesise": ("synthesise", "place points"),
-    "total": ("total",),
-}
-
-
-def _efficiency(setup: Setup, data: DataSet) -> Iterator[Point]:
-    takes = {stage: (metric, 0.0) for metric, stages in STAGES.items() for stage in stages}
-    for method in (ONE_REPORT, PADDED, NGRAM, *setup.others):
-        yield Point(data, method, "seconds", takes, per=1000.0)
-
-
-def _efficiency_printed(data: DataSet) -> Iterator[Printed]:
+def _stage_seconds(data: DataSet) -> Iterator[Printed]:
+    """Yield the columns of Table 4; its total for NGRAM only."""
     table = published.SECONDS.get(data.beside or "")
     if table is not None:
         parts = table | {"devices": table["length"] + table["moves"] + table["ends"]}
-        for part in ("prepare", "devices", "estimate", "synthesise", "total"):
-            yield published.LDPTRACE, 0.0, part, parts[part]
+        yield from ((published.LDPTRACE, 0.0, stage, parts[stage]) for stage in STAGES)
         yield published.NGRAM, 0.0, "total", table[published.NGRAM]
 
 
-def _variants(setup: Setup, data: DataSet) -> Iterator[Point]:
-    for method in ("randsyn", "combtran", "noadapt", PADDED):
-        yield Point(data, method, "metrics", _metrics_at(0.0))
-
-
-QUERY = ("query_error",)
-
-
-def _granularity(setup: Setup, data: DataSet) -> Iterator[Point]:
-    for grid in setup.scale.grids:
-        for method in (ONE_REPORT, PADDED, PRINTED, NGRAM, *setup.others):
-            if method in (PADDED, PRINTED) or grid <= setup.scale.finest:
-                yield Point(data, method, "metrics", _metrics_at(float(grid), QUERY), grid=grid)
-
-
-def _lambda(setup: Setup, data: DataSet) -> Iterator[Point]:
-    for lam in setup.scale.lambdas:
-        grid = data.guideline(PAPER_EPSILON, lam)
-        for method in (ONE_REPORT, PADDED, PRINTED):
-            if method != ONE_REPORT or grid <= setup.scale.finest:
-                yield Point(data, method, "metrics", _metrics_at(lam, QUERY), grid=grid)
-
-
-def _query_size(setup: Setup, data: DataSet) -> Iterator[Point]:
-    takes = {f"{fraction:.4f}": ("query_error", fraction) for fraction in FRACTIONS}
-    for method in (ONE_REPORT, PADDED, PRINTED, NGRAM, *setup.others, FLOOR):
-        yield Point(data, method, "queries", takes)
-
-
-def _runtime(setup: Setup, data: DataSet) -> Iterator[Point]:
-    for grid in setup.scale.grids:
-        for method in (ONE_REPORT, PADDED, *setup.others):
-            if method == PADDED or grid <= setup.scale.finest:
-                takes = {"total": ("seconds", float(grid))}
-                yield Point(data, method, "seconds", takes, grid=grid, users=setup.scale.timed_users)
-
-
-QUANTILE_METRICS = ("query_error", "diameter_error", "pattern_f1")
-
-
-def _quantile(setup: Setup, data: DataSet) -> Iterator[Point]:
-    for method in (PADDED, PRINTED):
-        for k in setup.scale.quantiles:
-            options, users = {"quantile": k}, setup.scale.timed_users
-            yield Point(data, method, "metrics", _metrics_at(k, QUANTILE_METRICS), options=options)
-            yield Point(data, method, "seconds", {"total": ("seconds", k)}, options=options, users=users)
-
-
-def _scalability(setup: Setup, data: DataSet) -> Iterator[Point]:
-    for part in setup.scale.parts:
-        users = max(1, round(part * len(data.trajectories)))
-        for method in (ONE_REPORT, PADDED, NGRAM, *setup.others):
-            yield Point(data, method, "seconds", {"total": ("seconds", float(users))}, users=users)
-
-
-def _unmodified(setup: Setup, data: DataSet) -> Iterator[Point]:
-    users = min(setup.scale.full_users, len(data.trajectories))
-    for method in (ONE_REPORT, PADDED, NGRAM, *((FULL,) if data.pois is not None else ()), FLOOR):
-        yield Point(data, method, "metrics", _metrics_at(0.0), users=users)
-
-
-def _attacks(setup: Setup, data: DataSet) -> Iterator[Point]:
-    attacks = ("reidentification", "outlier")
-    takes = {f"{attack}@{kappa}": (attack, float(kappa)) for attack in attacks for kappa in KAPPAS}
-    for method in (ONE_REPORT, PADDED, NGRAM, *setup.others, FLOOR, WALKS):
-        yield Point(data, method, "attacks", takes)
-
-
-def _attacks_printed(data: DataSet) -> Iterator[Printed]:
+def _resilience(data: DataSet) -> Iterator[Printed]:
     """Yield the printed resilience to the attacks, which is the same for every kappa."""
     for attack, value in published.RESILIENCE.items() if data.beside == "oldenburg" else ():
         yield from ((published.LDPTRACE, float(kappa), attack, value) for kappa in KAPPAS)
@@ -303,45 +219,57 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment(
             "utility", "Utility", "Table 3, section 6.3",
             "How good is each method in nine metrics, at three values of epsilon?",
-            "epsilon", ALL, _utility, _utility_printed,
+            "epsilon", ALL, (ONE_REPORT, PADDED, PRINTED, NGRAM, OTHERS, CENTRAL, FLOOR),
+            lambda scale, data: [_metrics(epsilon, epsilon=epsilon) for epsilon in published.EPSILONS],
+            lambda data: chain(*(_table_3(data, ALL, each, epsilon=each) for each in published.EPSILONS)),
         ),
         Experiment(
             "efficiency", "Efficiency", "Table 4, section 6.4",
             "How many seconds does each stage of a method take for 1,000 trajectories? Preparation reads the"
             " trajectories, devices make all reports, estimation makes a model of them, and synthesis draws trips.",
-            "", ("devices", "prepare", "estimate", "synthesise", "total"),
-            _efficiency, _efficiency_printed, layout="bars", log=True,
+            "", ("devices", "prepare", "estimate", "synthesise", "total"), (ONE_REPORT, PADDED, NGRAM, OTHERS),
+            lambda scale, data: [
+                Place("seconds", {name: (stage, 0.0) for stage in STAGES for name in STAGES[stage]}, {"per": 1000.0})
+            ],
+            _stage_seconds, layout="bars", log=True,
         ),
         Experiment(
             "variants", "Variants of the paper's method", "Table 5, section 6.5.1",
             "How much worse is LDPTrace without one of its parts?",
-            "", ALL, _variants,
+            "", ALL, ("randsyn", "combtran", "noadapt", PADDED), lambda scale, data: [_metrics(0.0)],
             lambda data: _columns(published.VARIANTS.get(data.beside or "", {})), layout="bars",
         ),
         Experiment(
             "granularity", "Granularity", "Figure 2, section 6.5.2",
             "How does the query error depend on the number N of cells per side?"
             " Dotted lines show the N that the LDPTrace paper recommends.",
-            "N", QUERY, _granularity, lambda data: _table_3(data, QUERY, float(data.grid)), log=True,
-            mark=lambda data: float(data.guideline(PAPER_EPSILON)),
+            "N", QUERY, (ONE_REPORT, PADDED, PRINTED, NGRAM, OTHERS),
+            lambda scale, data: [_metrics(float(grid), QUERY, grid=grid) for grid in scale.grids],
+            lambda data: _table_3(data, QUERY, float(data.grid)), log=True,
+            mark=lambda data: float(data.guideline(1.0)),
         ),
         Experiment(
             "lambda", "Lambda of the guideline", "Figure 3a, section 6.5.4",
             "The LDPTrace paper recommends a number of cells per side by a formula with a constant, lambda."
             " Which value of lambda gives the smallest query error?",
-            "lambda", QUERY, _lambda, lambda data: _table_3(data, QUERY, 2.5, (published.LDPTRACE,)), log=True,
+            "lambda", QUERY, (ONE_REPORT, PADDED, PRINTED),
+            lambda scale, data: [_metrics(lam, QUERY, grid=data.guideline(1.0, lam)) for lam in scale.lambdas],
+            lambda data: _table_3(data, QUERY, 2.5, (published.LDPTRACE,)), log=True,
         ),
         Experiment(
             "query-size", "Query size", "Figure 3b, section 6.5.4",
             "How does the query error depend on the size r of the queried squares, as a share of the whole area?",
-            "r", QUERY, _query_size, lambda data: _table_3(data, QUERY, 1 / 9), log=True,
+            "r", QUERY, (ONE_REPORT, PADDED, PRINTED, NGRAM, OTHERS, FLOOR),
+            lambda scale, data: [Place("queries", {f"{share:.4f}": ("query_error", share) for share in FRACTIONS})],
+            lambda data: _table_3(data, QUERY, 1 / 9), log=True,
         ),
         Experiment(
             "runtime", "Running time", "Figure 3c, section 6.5.2",
             "How does the running time in seconds depend on the number N of cells per side? Our times are for at most"
             f" {PAPER.timed_users:,} trajectories ({QUICK.timed_users:,} with --scale quick) and include making all"
             " reports. Times printed in the LDPTrace paper are for all trajectories of a data set.",
-            "N", ("seconds",), _runtime,
+            "N", ("seconds",), (ONE_REPORT, PADDED, OTHERS),
+            lambda scale, data: [_seconds(float(n), grid=n, users=scale.timed_users) for n in scale.grids],
             lambda data: _total_seconds(data, (published.LDPTRACE,), float(data.grid)), log=True,
         ),
         Experiment(
@@ -349,29 +277,34 @@ EXPERIMENTS: dict[str, Experiment] = {
             "LDPTrace cuts long trajectories at the k-quantile of all lengths."
             " How do errors and running time depend on this quantile k? Our times are for at most"
             f" {PAPER.timed_users:,} trajectories ({QUICK.timed_users:,} with --scale quick).",
-            "k", (*QUANTILE_METRICS, "seconds"), _quantile,
-            lambda data: _table_3(data, QUANTILE_METRICS, 0.9, (published.LDPTRACE,)),
+            "k", (*QUANTILE, "seconds"), (PADDED, PRINTED), _quantiles,
+            lambda data: _table_3(data, QUANTILE, 0.9, (published.LDPTRACE,)),
         ),
         Experiment(
             "scalability", "Scalability", "Figure 4, section 6.6",
             "How does the running time in seconds grow with the number of trajectories?",
-            "trajectories", ("seconds",), _scalability, lambda data: _total_seconds(data, BOTH), log=True,
-            log_axis=True, only=("porto", "campus"),
+            "trajectories", ("seconds",), (ONE_REPORT, PADDED, NGRAM, OTHERS), _parts,
+            lambda data: _total_seconds(data, BOTH), log=True, log_axis=True, only=("porto", "campus"),
         ),
         Experiment(
             "unmodified-ngram", "Unmodified NGRAM", "Table 6, section 6.7",
             "The LDPTrace paper measures a version of NGRAM that knows only cells. Is NGRAM better if it knows places"
             f" with categories and opening hours, too? All methods get at most {PAPER.full_users:,} trajectories"
             f" ({QUICK.full_users:,} with --scale quick).",
-            "", ALL, _unmodified, lambda data: _columns(published.CAMPUS if data.beside == "campus" else {}),
+            "", ALL, (ONE_REPORT, PADDED, NGRAM, FULL, FLOOR),
+            lambda scale, data: [_metrics(0.0, users=min(scale.full_users, len(data.trajectories)))],
+            lambda data: _columns(published.CAMPUS if data.beside == "campus" else {}),
             layout="bars", only=("campus",),
         ),
         Experiment(
             "attacks", "Attacks", "Figure 6, section 6.8",
             "An attacked trip is safe if more than kappa other trips are similar to it."
             " Which share of attacked trips is safe?",
-            "kappa", ("reidentification", "outlier"), _attacks, _attacks_printed,
-            only=("oldenburg",),
+            "kappa", ATTACKS, (ONE_REPORT, PADDED, NGRAM, OTHERS, FLOOR, WALKS),
+            lambda scale, data: [
+                Place("attacks", {f"{name}@{kappa}": (name, float(kappa)) for name in ATTACKS for kappa in KAPPAS})
+            ],
+            _resilience, only=("oldenburg",),
         ),
     )
 }  # fmt: skip

@@ -48,11 +48,6 @@ SECONDS: dict[str, dict[str, float]] = _TABLES["table 4"]
 RESILIENCE = {"reidentification": 0.88, "outlier": 1.0}
 
 
-def users(name: str | None) -> int:
-    """Return the number of trajectories of a set of the paper; 0 for another set."""
-    return SETS[name].trajectories if name in SETS else 0
-
-
 def utility(name: str | None, method: str, epsilon: float) -> dict[str, float]:
     """Return a column of Table 3 by metric; an empty one where the paper has none.
 

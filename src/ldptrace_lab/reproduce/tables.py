@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
+from typing import NamedTuple
 
 from rich.table import Table
 
@@ -18,39 +18,26 @@ from ldptrace.evaluation.metrics import METRICS
 from ldptrace.methods import method as method_of
 from ldptrace_lab.kept import others
 from ldptrace_lab.reproduce import published
-from ldptrace_lab.reproduce.bench import CENTRAL, FLOOR, WALKS
+from ldptrace_lab.reproduce.bench import CENTRAL, FLOOR, MEASURED, PUBLISHED, WALKS, Row
 from ldptrace_lab.reproduce.experiments import Experiment
-from ldptrace_lab.reproduce.results import MEASURED, PUBLISHED, Row
 
-TITLES = {
-    "single-report": "one report",
-    "paper": "LDPTrace, padded",
-    "paper-unpadded": "LDPTrace, leaking length",
-    "randsyn": "RandSyn",
-    "combtran": "CombTran",
-    "noadapt": "NoAdapt",
-    "ngram": "NGRAM",
-    "ngram-full": "NGRAM with places",
-    CENTRAL: "central DP (trusted curator)",
-    FLOOR: "real data",
-    WALKS: "random walks",
-}
-# Published and measured values of one method share a colour, and stand beside each other in this order.
-COLOURS = {
-    "single-report": "#0072b2",
-    "paper": "#d55e00",
-    published.LDPTRACE: "#d55e00",
-    "paper-unpadded": "#e69f00",
-    "ngram": "#009e73",
-    published.NGRAM: "#009e73",
-    "ngram-full": "#56b4e9",
-    published.UNMODIFIED: "#56b4e9",
-    "randsyn": "#cc79a7",
-    "combtran": "#999933",
-    "noadapt": "#882255",
-    CENTRAL: "#7f7f7f",
-    FLOOR: "#bbbbbb",
-    WALKS: "#444444",
+# The title and the colour of each method. Published and measured values of one method share a colour, and stand beside
+# each other in this order.
+LOOKS = {
+    "single-report": ("one report", "#0072b2"),
+    "paper": ("LDPTrace, padded", "#d55e00"),
+    published.LDPTRACE: (published.LDPTRACE, "#d55e00"),
+    "paper-unpadded": ("LDPTrace, leaking length", "#e69f00"),
+    "ngram": ("NGRAM", "#009e73"),
+    published.NGRAM: (published.NGRAM, "#009e73"),
+    "ngram-full": ("NGRAM with places", "#56b4e9"),
+    published.UNMODIFIED: (published.UNMODIFIED, "#56b4e9"),
+    "randsyn": ("RandSyn", "#cc79a7"),
+    "combtran": ("CombTran", "#999933"),
+    "noadapt": ("NoAdapt", "#882255"),
+    CENTRAL: ("central DP (trusted curator)", "#7f7f7f"),
+    FLOOR: ("real data", "#bbbbbb"),
+    WALKS: ("random walks", "#444444"),
 }
 # Colours of the methods of other packages.
 FURTHER = ("#6a3d9a", "#b15928", "#e7298a", "#1a9850")
@@ -59,13 +46,17 @@ FURTHER = ("#6a3d9a", "#b15928", "#e7298a", "#1a9850")
 @cache
 def family(method: str) -> int:
     """Return where a method stands among all: those of other packages after ours."""
-    known = (*COLOURS, *others())
+    known = (*LOOKS, *others())
     return known.index(method) if method in known else len(known)
+
+
+def title(method: str) -> str:
+    return LOOKS[method][0] if method in LOOKS else method
 
 
 def colour(method: str) -> str:
     """Return the same in every plot, and of four methods of other packages each has its own."""
-    return COLOURS.get(method) or FURTHER[(family(method) - len(COLOURS)) % len(FURTHER)]
+    return LOOKS[method][1] if method in LOOKS else FURTHER[(family(method) - len(LOOKS)) % len(FURTHER)]
 
 
 UNITS = {
@@ -82,27 +73,24 @@ UNITS = {
 
 def label(source: str, method: str) -> str:
     """Return the name of a series of values."""
-    return TITLES.get(method, method) + (", published" if source == PUBLISHED else "")
+    return title(method) + (", published" if source == PUBLISHED else "")
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """One value as text, and whether it is the best of what was measured and is private."""
 
     text: str
     best: bool = False
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     data: str
     place: str
     metric: str
     entries: tuple[Entry, ...]
 
 
-@dataclass(frozen=True)
-class SideBySide:
+class SideBySide(NamedTuple):
     columns: tuple[str, ...]
     lines: tuple[Line, ...]
     # Whether the axis has more than one place, so that it is worth a column.
@@ -111,24 +99,23 @@ class SideBySide:
 
 def side_by_side(experiment: Experiment, rows: Sequence[Row]) -> SideBySide:
     series = list(dict.fromkeys((row.source, row.method) for row in rows))
-    places = list(dict.fromkeys((row.data, row.x, row.metric) for row in rows))
-    order = {name: number for number, name in enumerate(experiment.metrics)}
     sets = list(dict.fromkeys(row.data for row in rows))
-    places.sort(key=lambda place: (sets.index(place[0]), order.get(place[2], len(order)), place[1]))
-    by_place = {(row.source, row.method, row.data, row.x, row.metric): row for row in rows}
-    lines = []
-    for data, x, metric in places:
-        own = [by_place.get((*pair, data, x, metric)) for pair in series]
-        best = _best(own, metric)
-        entries = tuple(Entry(_text(row), row is not None and row is best) for row in own)
+    metrics = list(dict.fromkeys([*experiment.metrics, *(row.metric for row in rows)]))
+    by_place: dict[tuple[str, str, float], dict[tuple[str, str], Row]] = {}
+    for row in sorted(rows, key=lambda row: (sets.index(row.data), metrics.index(row.metric), row.x)):
+        by_place.setdefault((row.data, row.metric, row.x), {})[row.source, row.method] = row
+    lines: list[Line] = []
+    for (data, metric, x), own in by_place.items():
+        found = [own.get(pair) for pair in series]
+        best = _best([row for row in found if row is not None], metric)
+        entries = tuple(Entry(_text(row), row is not None and row is best) for row in found)
         lines.append(Line(data, f"{x:,.0f}" if x >= 1000 else f"{x:.4g}", title_of(metric), entries))
     joined: list[Line] = []
     for _, group in groupby(lines, lambda line: (line.data, line.metric, line.entries)):
         alike = list(group)
-        whole = replace(alike[0], place=f"{alike[0].place} to {alike[-1].place}")
+        whole = alike[0]._replace(place=f"{alike[0].place} to {alike[-1].place}")
         joined += [whole] if len(alike) > 2 else alike
-    columns = tuple(label(*pair) for pair in series)
-    return SideBySide(columns, tuple(joined), experiment.axis)
+    return SideBySide(tuple(label(*pair) for pair in series), tuple(joined), experiment.axis)
 
 
 def title_of(metric: str) -> str:
@@ -156,23 +143,20 @@ def terminal(table: SideBySide) -> Table:
     return drawn
 
 
-def _best(own: Sequence[Row | None], metric: str) -> Row | None:
-    """Return the best measured value of a method that publishes data under local privacy."""
+def _best(own: Sequence[Row], metric: str) -> Row | None:
+    """Return the best measured value of a method that publishes data under local privacy: yardsticks do not compete,
+    nor does what needs a trusted curator."""
     rivals = [
         row
         for row in own
-        if row is not None and row.source == MEASURED and _rival(row.method) and not math.isnan(row.mean)
+        if row.source == MEASURED
+        and not math.isnan(row.mean)
+        and row.method not in (CENTRAL, FLOOR, WALKS)
+        and (row.method in LOOKS or method_of(row.method).leaks is None)
     ]
     if metric not in METRICS or len(rivals) < 2:
         return None
     return min(rivals, key=lambda row: row.mean if METRICS[metric].goal == "min" else -row.mean)
-
-
-def _rival(method: str) -> bool:
-    """Whether it competes: yardsticks do not, nor does what needs a trusted curator."""
-    if method in TITLES:
-        return method not in (CENTRAL, FLOOR, WALKS)
-    return method_of(method).leaks is None
 
 
 def _text(row: Row | None) -> str:
@@ -207,9 +191,15 @@ PAIRS = {
 
 def remarks(name: str, rows: Sequence[Row]) -> list[str]:
     """Return what the rows of an experiment show, in sentences."""
-    said = [_compared(rows, *pair) for pair in PAIRS.get(name, ())]
-    more = _REMARKS[name](rows) if name in _REMARKS else []
-    return [sentence for sentence in (*said, *more) if sentence]
+    said = []
+    for first, second in PAIRS.get(name, ()):
+        wins, places = _wins(_values(rows, first), _values(rows, second))
+        if places:
+            said.append(
+                f'The method "{title(first)}" is better than the method "{title(second)}" '
+                f"in {wins} of {places} comparisons."
+            )
+    return said + (_REMARKS[name](rows) if name in _REMARKS else [])
 
 
 def _values(rows: Sequence[Row], method: str, source: str = MEASURED) -> Values:
@@ -224,16 +214,6 @@ def _wins(first: Values, second: Values) -> tuple[int, int]:
     """Return in how many of the common places the first is better, and how many there are."""
     both = [key for key in first if key in second and key[2] in METRICS]
     return sum(METRICS[key[2]].better(first[key], second[key]) for key in both), len(both)
-
-
-def _compared(rows: Sequence[Row], first: str, second: str) -> str | None:
-    wins, places = _wins(_values(rows, first), _values(rows, second))
-    if not places:
-        return None
-    return (
-        f'The method "{TITLES[first]}" is better than the method "{TITLES[second]}" '
-        f"in {wins} of {places} comparisons."
-    )
 
 
 def _utility(rows: Sequence[Row]) -> list[str]:
@@ -260,7 +240,7 @@ def _efficiency(rows: Sequence[Row]) -> list[str]:
         ]
         if ratios:
             said.append(
-                f'Our program for the method "{TITLES[method]}" is {_span(ratios, ",.0f")} times as fast as the '
+                f'Our program for the method "{title(method)}" is {_span(ratios, ",.0f")} times as fast as the '
                 "program that the LDPTrace paper measures, on another machine."
             )
     return said
@@ -273,7 +253,7 @@ def _attacks(rows: Sequence[Row]) -> list[str]:
         by_method: dict[str, list[float]] = {}
         for row in rows:
             if row.source == MEASURED and row.metric == attack:
-                by_method.setdefault(TITLES.get(row.method, row.method), []).append(row.mean)
+                by_method.setdefault(title(row.method), []).append(row.mean)
         if not by_method:
             continue
         shares = {method: _span(values) for method, values in by_method.items()}

@@ -11,8 +11,7 @@ from buildings_kit import BUILDINGS, campus_trips, write_geojson, write_table
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace_lab.campus.pois import HOUR, Visits
-from ldptrace_lab.campus.schedules import MOST_HASTE
-from ldptrace_lab.campus.walks import PRESETS, WALKING, Walks, campus_walks
+from ldptrace_lab.campus.walks import MOST_HASTE, PRESETS, WALKING, Walks, campus_walks
 
 NOISE = 4.0
 TOP_SPEED = WALKING / MOST_HASTE

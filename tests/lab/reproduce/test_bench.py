@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+import json
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,18 +14,28 @@ from ldptrace.errors import InputError
 from ldptrace.evaluation.attacks import KAPPAS
 from ldptrace.evaluation.evaluator import FRACTIONS
 from ldptrace.evaluation.metrics import METRICS
+from ldptrace.evaluation.texts import plain
 from ldptrace.methods import METHODS
 from ldptrace.simulation.answers import answers
-from ldptrace_lab.reproduce.bench import CENTRAL, CENTRAL_LAPLACE, FLOOR, WALKS, Bench, noisy_statistics
+from ldptrace_lab.reproduce.bench import (
+    CENTRAL,
+    CENTRAL_LAPLACE,
+    FLOOR,
+    PUBLISHED,
+    WALKS,
+    Bench,
+    Point,
+    Row,
+    noisy_statistics,
+)
 from ldptrace_lab.reproduce.data import own
-from ldptrace_lab.reproduce.results import Cell
 
 DATA = own(drifting_walks(200, 1), Path("walks.csv"), bounds=(0, 0, 10, 10))
-CELL = Cell(DATA.key, "paper", 1.0, 4, "metrics", 0, 1)
+POINT = Point(DATA, "paper", "metrics", {}, 4)
 
 
 def measured(**changes: object) -> dict[str, float]:
-    return Bench({DATA.key: DATA}).measure(replace(CELL, **changes))  # type: ignore[arg-type]
+    return Bench().measure(replace(POINT, **changes))  # type: ignore[arg-type]
 
 
 @pytest.mark.slow
@@ -41,7 +52,7 @@ def test_every_measure_has_its_names() -> None:
     )
 
 
-def test_a_cell_gives_the_same_values_in_every_bench() -> None:
+def test_a_point_gives_the_same_values_in_every_bench() -> None:
     assert measured() == measured()
     assert measured(repeat=1) != measured()
     assert measured(seed=2) != measured()
@@ -50,10 +61,10 @@ def test_a_cell_gives_the_same_values_in_every_bench() -> None:
 @pytest.mark.slow
 @pytest.mark.counted
 def test_what_is_kept_does_not_change_what_is_measured() -> None:
-    bench = Bench({DATA.key: DATA})
+    bench = Bench()
     # More yardsticks than are kept at once, and the last repeat first, as when a run goes on where it stopped.
-    cells = [replace(CELL, grid=grid, repeat=repeat) for repeat in (1, 0) for grid in range(2, 10)]
-    found = [bench.measure(cell) for cell in cells]
+    points = [replace(POINT, grid=grid, repeat=repeat) for repeat in (1, 0) for grid in range(2, 10)]
+    found = [bench.measure(point) for point in points]
     assert found[-1] == measured(grid=9)
     assert len(bench._kept) <= 12
 
@@ -100,3 +111,28 @@ def test_budgets_add_up(paths: CellPaths, rng: np.random.Generator) -> None:
 def test_it_is_marked_and_kept_apart() -> None:
     assert "central" in str(CENTRAL_LAPLACE.leaks)
     assert CENTRAL_LAPLACE.name not in METHODS
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"data": replace(DATA, key="x")},
+        {"method": "x"},
+        {"epsilon": 2.0},
+        {"grid": 7},
+        {"measure": "x"},
+        {"repeat": 1},
+        {"seed": 2},
+        {"options": {"quantile": 0.5}},
+        {"users": 9},
+    ],
+)
+def test_every_setting_is_in_the_key(change: dict[str, object]) -> None:
+    assert replace(POINT, **change).key != POINT.key  # type: ignore[arg-type]
+
+
+def test_plain_rows_have_null_for_what_is_undefined() -> None:
+    rows = [Row(PUBLISHED, "a", "LDPTrace", 1.0, "x", 2.0), Row.measured("a", "paper", 2.0, "x", [math.nan])]
+    known, undefined = json.loads(json.dumps(plain([asdict(row) for row in rows]), allow_nan=False))
+    assert Row(**known) == rows[0]
+    assert undefined["mean"] is None

@@ -37,11 +37,9 @@ def test_every_point_is_drawn_somewhere(name: str, setup: Setup) -> None:
     assert {row.metric for row in experiment.published(own)} <= set(experiment.metrics)
 
 
-def test_a_point_has_a_cell_for_every_repeat(setup: Setup) -> None:
-    point = EXPERIMENTS["utility"].points(setup)[0]
-    cells = point.cells(3, seed=9)
-    assert [cell.repeat for cell in cells] == [0, 1, 2]
-    assert {(cell.data, cell.seed, cell.grid) for cell in cells} == {(point.data.key, 9, point.data.grid)}
+def test_points_have_the_seed_and_the_usual_grid_of_their_set(setup: Setup) -> None:
+    point = next(EXPERIMENTS["utility"].points(replace(setup, seed=9)))
+    assert (point.repeat, point.seed, point.grid) == (0, 9, point.data.grid)
 
 
 def test_experiments_keep_to_the_sets_of_the_paper_but_never_refuse_ones_own(setup: Setup) -> None:

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from ldptrace_lab.reproduce.bench import PUBLISHED, Row
 from ldptrace_lab.reproduce.experiments import EXPERIMENTS
 from ldptrace_lab.reproduce.figures import draw, legend
-from ldptrace_lab.reproduce.results import Row
-from ldptrace_lab.reproduce.tables import COLOURS
+from ldptrace_lab.reproduce.tables import colour
 
 
 @pytest.mark.slow
@@ -37,12 +37,12 @@ def lines(*methods: str) -> list[Row]:
 @pytest.mark.slow
 @pytest.mark.counted
 def test_every_series_has_a_line_with_its_colour() -> None:
-    rows = [*lines("paper", "ngram"), Row.printed("Porto", "LDPTrace", 6.0, "query_error", 0.1)]
+    rows = [*lines("paper", "ngram"), Row(PUBLISHED, "Porto", "LDPTrace", 6.0, "query_error", 0.1)]
     text = draw(EXPERIMENTS["granularity"], rows)
     root = ET.fromstring(text)
     axes = next(item for item in root.iter() if item.get("id") == "axes_1")
     for name in ("paper", "ngram"):
-        assert COLOURS[name] in ET.tostring(axes, encoding="unicode")
+        assert colour(name) in ET.tostring(axes, encoding="unicode")
     assert [(entry["label"], entry["printed"]) for entry in legend(rows)] == [
         ("LDPTrace, padded", False),
         ("LDPTrace, published", True),

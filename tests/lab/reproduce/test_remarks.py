@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from ldptrace_lab.reproduce import published
-from ldptrace_lab.reproduce.results import Row
+from ldptrace_lab.reproduce.bench import PUBLISHED, Row
 from ldptrace_lab.reproduce.tables import WHY, remarks
 
 
@@ -10,7 +10,7 @@ def measured(method: str, value: float, metric: str = "trip_error", x: float = 1
 
 
 def printed(method: str, value: float, metric: str = "trip_error", x: float = 1.0) -> Row:
-    return Row.printed("Porto", method, x, metric, value)
+    return Row(PUBLISHED, "Porto", method, x, metric, value)
 
 
 def test_wins_are_counted_over_common_places_by_the_goal_of_the_metric() -> None:

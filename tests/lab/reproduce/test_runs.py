@@ -14,10 +14,10 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.evaluation.metrics import METRICS
 from ldptrace.methods import Job, Method, Synthesis
+from ldptrace_lab.reproduce.bench import MEASURED, PUBLISHED
 from ldptrace_lab.reproduce.data import own
 from ldptrace_lab.reproduce.experiments import EXPERIMENTS, Setup
 from ldptrace_lab.reproduce.figures import legend
-from ldptrace_lab.reproduce.results import MEASURED, PUBLISHED
 from ldptrace_lab.reproduce.runs import reproduce, write_page
 
 

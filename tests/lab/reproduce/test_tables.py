@@ -2,15 +2,14 @@ from __future__ import annotations
 
 import io
 import math
-from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
 from ldptrace.methods import Method, Synthesis
+from ldptrace_lab.reproduce.bench import PUBLISHED, Row
 from ldptrace_lab.reproduce.experiments import EXPERIMENTS
-from ldptrace_lab.reproduce.results import Row
-from ldptrace_lab.reproduce.tables import COLOURS, TITLES, Entry, colour, side_by_side, terminal
+from ldptrace_lab.reproduce.tables import LOOKS, Entry, colour, side_by_side, terminal
 
 UTILITY = EXPERIMENTS["utility"]
 
@@ -21,7 +20,7 @@ def row(method: str, values: list[float], metric: str = "trip_error", x: float =
 
 def test_the_best_private_method_is_marked_and_yardsticks_are_not() -> None:
     rows = [row("single-report", [0.2]), row("paper", [0.3]), row("real data", [0.0])]
-    rows.append(Row.printed("Porto", "LDPTrace", 1.0, "trip_error", 0.1))
+    rows.append(Row(PUBLISHED, "Porto", "LDPTrace", 1.0, "trip_error", 0.1))
     table = side_by_side(UTILITY, rows)
     assert table.columns == ("one report", "LDPTrace, padded", "real data", "LDPTrace, published")
     assert [entry.best for entry in table.lines[0].entries] == [True, False, False, False]
@@ -75,15 +74,14 @@ def test_three_equal_lines_of_neighbouring_places_are_one() -> None:
 def test_the_axis_is_a_column_only_where_there_is_one() -> None:
     table = side_by_side(UTILITY, [row("single-report", [0.2]), row("paper", [0.3])])
     console = Console(width=120, file=io.StringIO())
-    console.print(terminal(table), terminal(replace(table, axis="")))
+    console.print(terminal(table), terminal(table._replace(axis="")))
     printed = console.file.getvalue()  # type: ignore[attr-defined]
     assert printed.count("epsilon") == 1
     assert printed.count("0.2000*") == 2
 
 
-def test_every_method_has_a_title_and_a_colour() -> None:
-    assert set(COLOURS) >= set(TITLES)
-    assert colour("somebody's") == colour("somebody's") not in COLOURS.values()
+def test_methods_of_other_packages_have_their_own_colours() -> None:
+    assert colour("somebody's") == colour("somebody's") not in {own for _, own in LOOKS.values()}
 
 
 @pytest.mark.parametrize(("leaks", "best"), [(None, True), ("needs a trusted curator", False)])

@@ -7,7 +7,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.evaluation.streams import Clock
 from ldptrace.protocol.grid import Grid
-from ldptrace_lab.streams.states import CellStreams, clock_around
+from ldptrace_lab.streams.methods import CellStreams, clock_around
 
 GRID = Grid((0.0, 0.0, 4.0, 4.0), 4)
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from ldptrace.protocol.grid import Grid
-from ldptrace_lab.streams.methods import SyntheticCrowd
-from ldptrace_lab.streams.states import Clock, States
+from ldptrace_lab.streams.methods import Clock, States, SyntheticCrowd
 
 STATES, GRID, CLOCK = States(3), Grid((0.0, 0.0, 3.0, 3.0), 3), Clock(0.0, 1.0, 5)
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from ldptrace.protocol.grid import Grid
-from ldptrace_lab.streams.methods import Absorption, Distribution, lpa, lpd
-from ldptrace_lab.streams.states import CellStreams, Clock, Settings
+from ldptrace_lab.streams.methods import Absorption, CellStreams, Clock, Distribution, Settings, lpa, lpd
 
 GRID = Grid((0.0, 0.0, 3.0, 3.0), 3)
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from ldptrace.protocol.grid import Grid
-from ldptrace_lab.streams.methods import retrasyn
-from ldptrace_lab.streams.states import CellStreams, Clock, Settings
+from ldptrace_lab.streams.methods import CellStreams, Clock, Settings, retrasyn
 
 GRID = Grid((0.0, 0.0, 3.0, 3.0), 3)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
-from ldptrace_lab.streams.states import (
+from ldptrace_lab.streams.methods import (
     WAYS,
     CellStreams,
     Clock,
@@ -39,7 +39,7 @@ def test_everybody_does_one_thing_in_a_tick() -> None:
     states = States(3)
     events = states.events(streams)
     enter, leave = WAYS * 9, (WAYS + 1) * 9
-    found = [[(int(item), int(owner)) for item, owner in zip(*events.at(t), strict=True)] for t in range(6)]
+    found = [[(int(item), int(owner)) for item, owner in zip(*events[t], strict=True)] for t in range(6)]
     assert found == [
         [],
         [(enter + 0, 0)],

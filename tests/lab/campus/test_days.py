@@ -9,15 +9,15 @@ from buildings_kit import campus_trips, write_table
 from ldptrace.core import parallel
 from ldptrace.errors import InputError
 from ldptrace_lab.campus.pois import HOUR, Pois, Visits
-from ldptrace_lab.campus.schedules import (
+from ldptrace_lab.campus.walks import (
     MOST_HASTE,
     MOST_LEISURE,
     Campus,
     Habits,
     campus_knowledge,
+    campus_walks,
     schedules,
 )
-from ldptrace_lab.campus.walks import campus_walks
 
 
 def test_one_waits_for_the_only_other_building_to_open(tmp_path: Path) -> None:

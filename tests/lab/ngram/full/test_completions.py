@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ldptrace_lab.campus.pois import Pois
-from ldptrace_lab.ngram.full.places import complete
+from ldptrace_lab.ngram.full.mechanism import complete
 from ldptrace_lab.ngram.full.regions import Knowledge, Regions
 from statistics_kit import assert_frequencies
 
