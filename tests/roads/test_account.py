@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
-from ldptrace.roads.account import RoadAccount
+from ldptrace.roads.network import RoadAccount
 
 
 def test_what_is_left_out_is_added_up() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ldptrace.roads.network import RoadNetwork
-from ldptrace.roads.pace import DELAY, felt_lengths
+from ldptrace.roads.routing import DELAY, felt_lengths
 from road_kit import lattice_roads
 
 

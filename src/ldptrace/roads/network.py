@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,9 +15,9 @@ from scipy.sparse.csgraph import connected_components
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Flags, Floats, make_columns
 from ldptrace.core.crs import LocalPlane, box_text, fit_degrees, is_geographic, same_crs, transform
+from ldptrace.core.words import count, omissions, total
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Bounds
-from ldptrace.roads.account import RoadAccount
 
 Nodes = NDArray[np.int32]
 Offsets = NDArray[np.int64]
@@ -27,6 +28,58 @@ MOST = 0.8  # of the edges are in the largest part of a map in order
 UNKNOWN = -1  # the class of an edge of which nothing is known
 # Columns with one value per edge.
 OF_EDGES = ("source", "target", "length", "road_class", "seconds", "edge_id", "backward", "street")
+
+
+@dataclass(frozen=True)
+class RoadAccount:
+    """The source of a network, its size, and an account of everything that was omitted.
+
+    `dropped_streets` counts omitted streets of the file by reason, `dropped` omitted directed edges and `dropped_nodes`
+    omitted nodes. `notes` say what was assumed.
+
+    >>> account = RoadAccount("city.osm.pbf", "OpenStreetMap", 8, 20).without(streets={"not for cars": 5})
+    >>> account.line()
+    'city.osm.pbf: 8 nodes, 20 directed edges; omitted 5 streets (not for cars)'
+    """
+
+    source: str = ""
+    format: str = "columns"
+    nodes: int = 0
+    edges: int = 0
+    dropped_streets: Mapping[str, int] = field(default_factory=dict)
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    dropped_nodes: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def without(
+        self,
+        *,
+        streets: Mapping[str, int] | None = None,
+        edges: Mapping[str, int] | None = None,
+        nodes: Mapping[str, int] | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> RoadAccount:
+        """Return the account with more omitted things and more notes."""
+        return replace(
+            self,
+            dropped_streets=total([self.dropped_streets, streets or {}]),
+            dropped=total([self.dropped, edges or {}]),
+            dropped_nodes=total([self.dropped_nodes, nodes or {}]),
+            notes=(*self.notes, *(note for note in notes if note not in self.notes)),
+        )
+
+    def line(self) -> str:
+        """Return the account as one line of text."""
+        *others, last = omissions(
+            (self.dropped_streets, "street"), (self.dropped, "edge"), (self.dropped_nodes, "node")
+        ) or [""]
+        omitted = f"{', '.join(others)} and {last}" if others else last
+        parts = [
+            f"{count(self.nodes, 'node')}, {count(self.edges, 'directed edge')}",
+            *([f"omitted {omitted}"] if omitted else []),
+            *self.notes,
+        ]
+        return f"{self.source}: {'; '.join(parts)}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,21 +164,26 @@ class RoadNetwork:
             self.road_class.min() >= UNKNOWN and self.road_class.max() < len(self.classes)
         ):
             raise InputError(f"road classes must be -1 or an index into {len(self.classes)} names")
-        shape = (self.shape_x, self.shape_y, self.shape_offsets)
-        if all(column is None for column in shape):
-            return
-        if self.shape_x is None or self.shape_y is None or self.shape_offsets is None:
+        given = [column is not None for column in (self.shape_x, self.shape_y, self.shape_offsets)]
+        if any(given) and not all(given):
             raise InputError("shape_x, shape_y and shape_offsets are given together or not at all")
-        offsets = self.shape_offsets
+        x, y, offsets = self._bends
         if (
             len(offsets) != self.edges + 1
             or offsets[0] != 0
-            or not offsets[-1] == len(self.shape_x) == len(self.shape_y)
+            or not offsets[-1] == len(x) == len(y)
             or np.any(np.diff(offsets) < 0)
         ):
             raise InputError("shape_offsets must run from 0 to the number of points, one step per edge")
-        if not (np.isfinite(self.shape_x).all() and np.isfinite(self.shape_y).all()):
+        if not (np.isfinite(x).all() and np.isfinite(y).all()):
             raise InputError("the lines of edges need finite coordinates")
+
+    @property
+    def _bends(self) -> tuple[Floats, Floats, Offsets]:
+        """The points of edges between their nodes, with offsets; there are none if all edges are straight."""
+        if self.shape_x is None or self.shape_y is None or self.shape_offsets is None:
+            return np.empty(0), np.empty(0), np.zeros(self.edges + 1, dtype=np.int64)
+        return self.shape_x, self.shape_y, self.shape_offsets
 
     @staticmethod
     def of(
@@ -143,23 +201,12 @@ class RoadNetwork:
         name: str = "roads",
     ) -> RoadNetwork:
         """Make a network from arrays. Missing lengths are measured along the lines of the edges."""
-        source, target = np.asarray(source, dtype=np.int32), np.asarray(target, dtype=np.int32)
-        shape_x, shape_y, shape_offsets = (None, None, None) if shape is None else map(np.asarray, shape)
-        unmeasured = RoadNetwork(
-            np.asarray(x, dtype=np.float64),
-            np.asarray(y, dtype=np.float64),
-            source,
-            target,
-            np.ones(len(source)),
-            np.full(len(source), UNKNOWN) if road_class is None else np.asarray(road_class),
-            None if seconds is None else np.asarray(seconds, dtype=np.float64),
-            classes,
-            shape_x,
-            shape_y,
-            shape_offsets,
-            crs,
-            name,
-        )
+        edges = len(np.asarray(source))
+        columns: dict[str, Any] = {"x": x, "y": y, "source": source, "target": target, "seconds": seconds}
+        columns["road_class"] = np.full(edges, UNKNOWN) if road_class is None else road_class
+        if shape is not None:
+            columns |= zip(("shape_x", "shape_y", "shape_offsets"), shape, strict=True)
+        unmeasured = RoadNetwork(**columns, length=np.ones(edges), classes=classes, crs=crs, name=name)
         measured = unmeasured.measured()
         if length is not None:
             given = np.asarray(length, dtype=np.float64)
@@ -191,8 +238,7 @@ class RoadNetwork:
         """Return the smallest rectangle around all nodes and lines."""
         if self.nodes == 0:
             raise InputError(f"{self.name}: there are no roads in it")
-        x = self.x if self.shape_x is None else np.r_[self.x, self.shape_x]
-        y = self.y if self.shape_y is None else np.r_[self.y, self.shape_y]
+        x, y = (np.r_[nodes, bends] for nodes, bends in zip((self.x, self.y), self._bends, strict=False))
         return float(x.min()), float(y.min()), float(x.max()), float(y.max())
 
     def measured(self) -> Floats:
@@ -209,19 +255,15 @@ class RoadNetwork:
     def lines(self, edges: ArrayLike) -> tuple[Floats, Floats, Offsets]:
         """Return the lines of some edges, including both end nodes, as arrays x, y and offsets."""
         picked = np.asarray(edges, dtype=np.int64)
-        inner = np.zeros(len(picked), dtype=np.int64)
-        if self.shape_offsets is not None:
-            inner = self.shape_offsets[picked + 1] - self.shape_offsets[picked]
+        bend_x, bend_y, bends = self._bends
+        inner = bends[picked + 1] - bends[picked]
         offsets = ragged.offsets_of(inner + 2)
         x, y = np.empty(offsets[-1]), np.empty(offsets[-1])
         first, last = offsets[:-1], offsets[1:] - 1
         x[first], y[first] = self.x[self.source[picked]], self.y[self.source[picked]]
         x[last], y[last] = self.x[self.target[picked]], self.y[self.target[picked]]
-        if self.shape_offsets is not None and self.shape_x is not None and self.shape_y is not None:
-            (_, place), (_, point) = (
-                ragged.ranges(begin, inner) for begin in (first + 1, self.shape_offsets[picked])
-            )
-            x[place], y[place] = self.shape_x[point], self.shape_y[point]
+        (_, place), (_, point) = (ragged.ranges(begin, inner) for begin in (first + 1, bends[picked]))
+        x[place], y[place] = bend_x[point], bend_y[point]
         return x, y, offsets
 
     def shares(self, x: Floats, y: Floats, offsets: Offsets) -> Floats:
@@ -297,39 +339,31 @@ class RoadNetwork:
         picked = np.asarray(edges)
         picked = np.flatnonzero(picked) if picked.dtype == np.bool_ else picked.astype(np.int64)
         columns = {name: values[picked] for name in OF_EDGES if (values := getattr(self, name)) is not None}
-        if self.shape_offsets is not None and self.shape_x is not None and self.shape_y is not None:
-            offsets, point = ragged.taken(self.shape_offsets, picked)
-            columns |= {
-                "shape_x": self.shape_x[point],
-                "shape_y": self.shape_y[point],
-                "shape_offsets": offsets,
-            }
+        if self.shape_offsets is not None:
+            x, y, offsets = self._bends
+            offsets, point = ragged.taken(offsets, picked)
+            columns |= {"shape_x": x[point], "shape_y": y[point], "shape_offsets": offsets}
         return replace(self, **columns)
 
     def take_nodes(self, kept: Flags) -> RoadNetwork:
         """Return the network of the nodes in a mask and the edges between them. Nodes get new numbers."""
         inner = self.take_edges(kept[self.source] & kept[self.target])
         number = np.cumsum(kept) - 1
-        return replace(
-            inner,
-            x=self.x[kept],
-            y=self.y[kept],
-            source=number[inner.source],
-            target=number[inner.target],
-        )
+        source, target = number[inner.source], number[inner.target]
+        return replace(inner, x=self.x[kept], y=self.y[kept], source=source, target=target)
 
-    def components(self) -> Nodes:
-        """Return for each node the number of its strongly connected component."""
-        links = csr_array(
-            (np.ones(self.edges, dtype=np.int8), (self.source, self.target)), shape=(self.nodes, self.nodes)
-        )
-        return connected_components(links, connection="strong")[1]
+    def _cut_to(self, rest: RoadNetwork, reason: str, *notes: str) -> RoadNetwork:
+        """Return a part of this network, with an account of why the rest was omitted."""
+        edges, nodes = {reason: self.edges - rest.edges}, {reason: self.nodes - rest.nodes}
+        return replace(rest, account=rest.account.without(edges=edges, nodes=nodes, notes=notes))
 
     def largest_component(self) -> RoadNetwork:
         """Return the largest part of the network in which every node can be reached from every other node."""
         if self.edges == 0:
             raise InputError(f"{self.name}: there are no roads in it")
-        part = self.components()
+        ones = np.ones(self.edges, dtype=np.int8)
+        links = csr_array((ones, (self.source, self.target)), shape=(self.nodes, self.nodes))
+        part = connected_components(links, connection="strong")[1]
         kept = part == np.bincount(part).argmax()
         connected = self.take_nodes(kept)
         if connected.nodes < 2:
@@ -337,16 +371,10 @@ class RoadNetwork:
                 f"{self.name}: no two of its {self.nodes:,} nodes can be reached from each other; "
                 f"its {self.edges:,} edges do not make a road network"
             )
-        reason = "outside the largest connected part"
         share = connected.edges / self.edges
         torn = f"its roads are disconnected: the largest part holds {100 * share:.0f} % of them"
-        return replace(
-            connected,
-            account=connected.account.without(
-                edges={reason: self.edges - connected.edges},
-                nodes={reason: self.nodes - connected.nodes},
-                notes=(torn,) if share < MOST else (),
-            ),
+        return self._cut_to(
+            connected, "outside the largest connected part", *([torn] if share < MOST else ())
         )
 
     def clipped(self, bounds: Bounds) -> RoadNetwork:
@@ -359,13 +387,7 @@ class RoadNetwork:
                 f"{self.name}: none of its roads lies in the bounds {box_text(bounds)}; "
                 f"they lie in {box_text(self.bounds())}"
             )
-        reason = "outside the bounds"
-        return replace(
-            inner,
-            account=inner.account.without(
-                edges={reason: self.edges - inner.edges}, nodes={reason: self.nodes - inner.nodes}
-            ),
-        )
+        return self._cut_to(inner, "outside the bounds")
 
     def to_crs(self, crs: str) -> RoadNetwork:
         """Return the network in another coordinate system, with the same lengths. Run `pip install '.[geo]'` first."""
@@ -377,10 +399,10 @@ class RoadNetwork:
     def moved(self, move: Callable[[Floats, Floats], tuple[Floats, Floats]], crs: str | None) -> RoadNetwork:
         """Return the network with its points moved to another coordinate system, with the same lengths."""
         x, y = move(self.x, self.y)
-        if self.shape_x is None or self.shape_y is None:
-            return replace(self, x=x, y=y, crs=crs)
-        shape_x, shape_y = move(self.shape_x, self.shape_y)
-        return replace(self, x=x, y=y, shape_x=shape_x, shape_y=shape_y, crs=crs)
+        shape = {}
+        if self.shape_x is not None and self.shape_y is not None:
+            shape = dict(zip(("shape_x", "shape_y"), move(self.shape_x, self.shape_y), strict=True))
+        return replace(self, x=x, y=y, crs=crs, **shape)
 
     def check_against(self, bounds: Bounds, crs: str | None) -> None:
         """Raise an error if the network does not fit trajectories in these bounds and this coordinate system."""

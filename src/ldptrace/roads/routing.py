@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints, Ints32
@@ -168,6 +169,36 @@ def side_of(roads: RoadNetwork) -> float:
     across, up = roads.scale
     # A map that is a line has no area; its length will do.
     return max(math.sqrt((x1 - x0) * across * (y1 - y0) * up), 0.1 * max((x1 - x0) * across, (y1 - y0) * up))
+
+
+# A metre at a junction takes as long as this many more metres elsewhere; the delay falls off over this many metres, and
+# on a small map over this share of its side (docs/lab/streets.md, "Districts, streets and junctions").
+DELAY, REACH, REACH_SHARE = 1.0, 30.0, 0.0025
+# Places on an edge whose delays are averaged, as shares of its length.
+_PLACES = (0.1, 0.3, 0.5, 0.7, 0.9)
+
+
+def felt_lengths(roads: RoadNetwork) -> Floats:
+    """Return lengths of all edges that are longer near junctions, where people slow down or wait.
+
+    Where speeds are not known, the time on an edge is proportional to its length. This decides on which part of a route
+    a trip spends its time, not how long the trip takes.
+
+    >>> cross = RoadNetwork.of([0, 60, -60, 0], [0, 0, 0, 60], source=[0, 0, 0], target=[1, 2, 3])
+    >>> (felt_lengths(cross) > cross.length).tolist()
+    [True, True, True]
+    """
+    if not roads.junctions.any():
+        return roads.length.copy()
+    across, up = roads.scale
+    x, y = roads.x * across, roads.y * up
+    junctions = cKDTree(np.c_[x[roads.junctions], y[roads.junctions]])
+    reach, slow = min(REACH, REACH_SHARE * side_of(roads)), np.zeros(roads.edges)
+    for share in _PLACES:
+        at = ((1 - share) * ends[roads.source] + share * ends[roads.target] for ends in (x, y))
+        slow += np.exp(-junctions.query(np.column_stack(tuple(at)))[0] / reach)
+    felt: Floats = roads.length * (1 + DELAY * slow / len(_PLACES))
+    return felt
 
 
 @kernel

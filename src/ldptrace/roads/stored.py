@@ -10,8 +10,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from ldptrace.errors import FormatError
-from ldptrace.roads.account import RoadAccount
-from ldptrace.roads.network import RoadNetwork
+from ldptrace.roads.network import RoadAccount, RoadNetwork
 
 _TEXTS = ("classes", "crs", "name", "account")
 _ARRAYS = tuple(column.name for column in fields(RoadNetwork) if column.name not in _TEXTS)

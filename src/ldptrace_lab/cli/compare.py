@@ -140,14 +140,14 @@ def _questions(
             note(
                 f"the bounds of {path.name} are those of the data, as in the literature; a real plan has public ones"
             )
-        title = path.name.split(".")[0]
-        shared = {"grid": settings.grid, "roads": settings.roads, "tick": settings.tick}
         question = Question.of(
             trips,
-            title,
+            path.name.split(".")[0],
             folder,
             reading.bounds or trips.bounds(),
-            **shared,
+            grid=settings.grid,
+            roads=settings.roads,
+            tick=settings.tick,
             time="auto" if settings.time else "off",
             delta=settings.chance,
         )

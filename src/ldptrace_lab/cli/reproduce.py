@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import typer
 
 from ldptrace.cli.common import counted, note, read_input, wide_console
 from ldptrace.cli.options import with_options
 from ldptrace.core.reading import Reading
-
-if TYPE_CHECKING:
-    from ldptrace_lab.reproduce.data import DataSet
-    from ldptrace_lab.reproduce.experiments import Setup
-    from ldptrace_lab.reproduce.runs import Report
-
 
 Name = Literal[
     "utility", "efficiency", "variants", "granularity", "lambda", "query-size", "runtime", "quantile",
@@ -78,66 +72,44 @@ def reproduce(
     ),
 ) -> None:
     """Repeat an experiment of the LDPTrace paper; write its results and the paper's values as CSV, JSON and a page."""
-    from ldptrace_lab.reproduce.data import GENERATED, generated
+    import numpy as np
+
+    from ldptrace_lab.ngram.recipes import places as read_places
+    from ldptrace_lab.reproduce.data import GENERATED, generated, own
     from ldptrace_lab.reproduce.experiments import EXPERIMENTS, QUICK_USERS, SCALES, Setup
     from ldptrace_lab.reproduce.published import SETS
+    from ldptrace_lab.reproduce.runs import reproduce as run
     from ldptrace_lab.reproduce.runs import write_page
+    from ldptrace_lab.reproduce.tables import side_by_side, terminal
 
     chosen = SCALES[scale]
-    sets: tuple[DataSet, ...]
     if data is None:
         sizes = {
             key: users or (QUICK_USERS if scale == "quick" else SETS[key].trajectories) for key in GENERATED
         }
         sets = tuple(generated(key, size, seed, grid) for key, size in sizes.items())
     else:
-        sets = (_own(data, replace(reading, min_points=1), places, beside, grid, users, seed),)
+        trips = read_input(data, replace(reading, min_points=1))
+        if users is not None and users < len(trips):
+            trips = trips.take(np.random.default_rng(seed).permutation(len(trips))[:users])
+        if reading.bounds is None:
+            note(
+                "the bounds are those of the data, as in the paper; in a real collection they must be public"
+            )
+        table = data if places is None and reading.format == "checkins" else places
+        pois = None if table is None else read_places(table)
+        sets = (own(trips, data, bounds=reading.bounds, grid=grid, pois=pois, beside=beside),)
     setup = Setup(sets, chosen, repeats or chosen.repeats, seed)
     names = list(EXPERIMENTS) if name == "all" else [name]
-    reports = [_run(each, setup, out) for each in names]
+    reports = []
+    for each in names:
+        with counted(each) as show:
+            report = run(each, setup, out, show)
+        wide_console().print(terminal(side_by_side(report.experiment, report.rows)))
+        for sentence in report.remarks:
+            note(sentence)
+        note(f"{report.experiment.title} ({report.experiment.source}): {out / each}.csv, .json, .svg")
+        reports.append(report)
     page = out / ("index.html" if name == "all" else f"{name}.html")
     write_page(reports, page)
     note(f"{'all experiments on one' if name == 'all' else 'to look at, the'} page: {page}")
-
-
-def _run(name: str, setup: Setup, out: Path) -> Report:
-    from ldptrace_lab.reproduce.runs import reproduce as run
-    from ldptrace_lab.reproduce.tables import side_by_side, terminal
-
-    with counted(name) as show:
-        report = run(name, setup, out, show)
-    wide_console().print(terminal(side_by_side(report.experiment, report.rows)))
-    for sentence in report.remarks:
-        note(sentence)
-    note(f"{report.experiment.title} ({report.experiment.source}): {out / name}.csv, .json, .svg")
-    return report
-
-
-def _own(
-    path: Path,
-    reading: Reading,
-    places: Path | None,
-    beside: Beside | None,
-    grid: int | None,
-    users: int | None,
-    seed: int,
-) -> DataSet:
-    import numpy as np
-
-    from ldptrace_lab.ngram.recipes import places as read_places
-    from ldptrace_lab.reproduce.data import own
-
-    trajectories = read_input(path, reading)
-    if users is not None and users < len(trajectories):
-        trajectories = trajectories.take(np.random.default_rng(seed).permutation(len(trajectories))[:users])
-    if reading.bounds is None:
-        note("the bounds are those of the data, as in the paper; in a real collection they must be public")
-    table = places if places is not None else path if reading.format == "checkins" else None
-    return own(
-        trajectories,
-        path,
-        bounds=reading.bounds,
-        grid=grid,
-        pois=None if table is None else read_places(table),
-        beside=beside,
-    )

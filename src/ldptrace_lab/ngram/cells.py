@@ -13,6 +13,7 @@ spends a share of the budget on it instead.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -72,6 +73,7 @@ def stretched(offsets: Sizes, sizes: Sizes) -> tuple[Sizes, Sizes]:
 
 # Distances are whole numbers, the longest one being this: sums are exact and a tie is a tie.
 LONGEST_DISTANCE = 1 << 32
+UNREACHABLE = np.int64(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,12 +107,25 @@ class Ngram(Options):
     grid: Grid
     epsilon: float = option(help="The budget of one trajectory.", above=0)
 
+    @cached_property
     def distances(self) -> NDArray[np.int64]:
-        """Return the distance between the centres of two cells that are `i` columns and `j` rows apart, at [i, j]."""
+        """The distance between the centres of two cells that are `i` columns and `j` rows apart, at [i, j]."""
         n = self.grid.n
         width, height = self.grid.step if self.metric == "plane" else (1.0, 1.0)
         apart = np.hypot(np.arange(n)[:, None] * width, np.arange(n)[None, :] * height)
         return np.rint(apart / apart[-1, -1] * LONGEST_DISTANCE).astype(np.int64)
+
+    @cached_property
+    def near(self) -> NDArray[np.int64]:
+        """The cells that can follow each cell, ascending; -1 where there are fewer than nine."""
+        i, j = np.divmod(np.arange(self.grid.cells), self.grid.n)
+        around = np.maximum(np.abs(i[:, None] - i), np.abs(j[:, None] - j)) <= 1
+        if not self.stay:
+            np.fill_diagonal(around, False)
+        cell, follower = np.nonzero(around)
+        table = np.full((self.grid.cells, 9), -1)
+        table[cell, ragged.places(ragged.offsets_of(around.sum(axis=1)))] = follower
+        return table
 
     def perturb(self, paths: CellPaths, rng: np.random.Generator) -> CellPaths:
         """Return one perturbed path per path, repeats removed."""
@@ -121,15 +136,14 @@ class Ngram(Options):
             positions, offsets = stretched(paths.offsets, randomized_sizes(paths.sizes, longest, share, rng))
             middle = (n // 2) * (n + 1)
             paths = CellPaths(np.append(paths.cells, middle)[positions], offsets, self.grid)
-        distances = self.distances()
         sources = rng.spawn(len(chunks(len(paths))))
         drawn: NDArray[np.int32] = np.empty((len(paths.cells), self.order), dtype=np.int32)
         cells = np.empty_like(paths.cells)
 
         def work(number: int, start: int, stop: int) -> None:
             part, source = paths.offsets[start : stop + 1], sources[number]
-            draw_grams(paths.cells, part, distances, n, self.stay, epsilon, source, drawn)
-            reconstruct(drawn, part, distances, n, self.stay, source, cells)
+            draw_grams(paths.cells, part, self.distances, self.near, epsilon, source, drawn)
+            reconstruct(drawn, part, self.distances, self.near, source, cells)
 
         map_chunks(work, len(paths))
         kept = ragged.first_values(paths.offsets)
@@ -138,14 +152,14 @@ class Ngram(Options):
 
 
 @kernel
-def draw_grams(cells, offsets, distances, n, stay, epsilon, rng, drawn):  # type: ignore[no-untyped-def]
+def draw_grams(cells, offsets, distances, near, epsilon, rng, drawn):  # type: ignore[no-untyped-def]
     """Draw the n-grams of the paths by the exponential mechanism; row p of `drawn` gets the draws of cell p.
 
     A window of `order` positions slides from before the first cell to behind the last one; where it hangs
     over, the gram is shorter. So each cell is drawn exactly `order` times, by l + order - 1 draws that share
     the budget.
     """
-    order = drawn.shape[1]
+    order, n = drawn.shape[1], len(distances)
     weights = np.empty((order + 1, n, n))
     sums = np.empty((order, n * n))
     size = -1
@@ -160,69 +174,53 @@ def draw_grams(cells, offsets, distances, n, stay, epsilon, rng, drawn):  # type
         for at in range(first - order + 1, last):
             begin, end = max(at, first), min(at + order, last)
             if begin < end:
-                _draw(
-                    cells[begin:end], weights[end - begin], n, stay, rng, sums, drawn[begin:end], begin - at
-                )
+                _draw(cells[begin:end], weights[end - begin], near, rng, sums, drawn[begin:end], begin - at)
 
 
 @kernel
-def _draw(true, weight, n, stay, rng, sums, drawn, column):  # type: ignore[no-untyped-def]
+def _draw(true, weight, near, rng, sums, drawn, column):  # type: ignore[no-untyped-def]
     """Draw one n-gram without listing all of them: backward sums over the positions, then forward draws.
 
     `sums[p, x]` is the weight of all ways to go on from cell x at position p. Position p fills column
     `column + p` of its row, so that the draws of one cell lie side by side.
     """
-    last = len(true) - 1
-    everywhere = (0, n, 0, n)
+    last, n = len(true) - 1, len(weight)
     for p in range(last, -1, -1):
         i_true, j_true = true[p] // n, true[p] % n
         for i in range(n):
             for j in range(n):
-                here = i * n + j
-                sums[p, here] = weight[abs(i - i_true), abs(j - j_true)]
+                sums[p, i * n + j] = weight[abs(i - i_true), abs(j - j_true)]
                 if p < last:
-                    sums[p, here] *= _total(
-                        sums[p + 1], _around(here, n, everywhere), n, -1 if stay else here
-                    )
-    box, here = everywhere, -1
+                    sums[p, i * n + j] *= _total(sums[p + 1], near[i * n + j])
+    candidates, here = np.arange(n * n), -1
     for p in range(last + 1):
-        avoid = -1 if stay else here
-        rest = rng.random() * _total(sums[p], box, n, avoid)
-        for i in range(box[0], box[1]):
-            for j in range(box[2], box[3]):
-                if rest >= 0.0 and i * n + j != avoid:
-                    here = i * n + j
-                    rest -= sums[p, here]
+        rest = rng.random() * _total(sums[p], candidates)
+        for x in candidates:
+            if x >= 0 and rest >= 0.0:
+                here = x
+                rest -= sums[p, x]
         drawn[p, column + p] = here
-        box = _around(here, n, everywhere)
+        candidates = near[here]
 
 
 @kernel
-def _around(cell, n, box):  # type: ignore[no-untyped-def]
-    """Return the cells of the box that are at most one step away, as a box (rows from, to, columns from, to)."""
-    i, j = cell // n, cell % n
-    return max(box[0], i - 1), min(box[1], i + 2), max(box[2], j - 1), min(box[3], j + 2)
-
-
-@kernel
-def _total(values, box, n, avoid):  # type: ignore[no-untyped-def]
+def _total(values, candidates):  # type: ignore[no-untyped-def]
     total = 0.0
-    for i in range(box[0], box[1]):
-        for j in range(box[2], box[3]):
-            if i * n + j != avoid:
-                total += values[i * n + j]
+    for x in candidates:
+        if x >= 0:
+            total += values[x]
     return total
 
 
 @kernel
-def reconstruct(drawn, offsets, distances, n, stay, rng, cells):  # type: ignore[no-untyped-def]
+def reconstruct(drawn, offsets, distances, near, rng, cells):  # type: ignore[no-untyped-def]
     """Find for each path the cells closest to all draws, each step to an adjacent cell; ties are broken uniformly.
 
     The cost of a cell at a position is the sum of its distances to the draws of that position. The integer
     program adds up bigrams, so the inner positions count twice. Only cells in the bounding box of the draws
-    may be used.
+    may be used. Of the numbers of cheapest paths only the proportions matter; dividing keeps them finite on long paths.
     """
-    longest = 0
+    n, longest = len(distances), 0
     for k in range(len(offsets) - 1):
         longest = max(longest, offsets[k + 1] - offsets[k])
     cost = np.empty((longest, n * n), dtype=np.int64)
@@ -231,79 +229,61 @@ def reconstruct(drawn, offsets, distances, n, stay, rng, cells):  # type: ignore
         first, size = offsets[k], offsets[k + 1] - offsets[k]
         if size == 0:
             continue
-        box = _bounding_box(drawn[first : first + size], n)
-        if not stay and size > 1 and box[1] - box[0] == 1 and box[3] - box[2] == 1:
-            # A single cell leaves no way to move: one ring more does.
-            box = _around(box[0] * n + box[2], n, (0, n, 0, n))
+        inside = _bounding_box(drawn[first : first + size], near)
+        members = np.flatnonzero(inside)
         for p in range(size):
-            _layer(drawn[first + p], distances, p in (0, size - 1), p, (box, n, stay), (cost, ways))
-        here = -1
+            times, most = 1 if p in (0, size - 1) else 2, 0.0
+            for here in members:
+                own = 0
+                for z in drawn[first + p]:
+                    own += distances[abs(here // n - z // n), abs(here % n - z % n)]
+                behind, ways[p, here] = np.int64(0), 1.0
+                if p > 0:
+                    behind, ways[p, here] = least(cost[p - 1], ways[p - 1], near[here], inside)
+                cost[p, here] = times * own + behind
+                most = max(most, ways[p, here])
+            for here in members:
+                ways[p, here] /= most
+        candidates = members
         for p in range(size - 1, -1, -1):
-            near = box if here < 0 else _around(here, n, box)
-            here = _pick(cost[p], ways[p], near, n, -1 if stay else here, rng)
-            cells[first + p] = here
+            cells[first + p] = pick(cost[p], ways[p], candidates, inside, rng)
+            candidates = near[cells[first + p]]
 
 
 @kernel
-def _bounding_box(drawn, n):  # type: ignore[no-untyped-def]
+def _bounding_box(drawn, near):  # type: ignore[no-untyped-def]
+    """Return which cells are in the bounding box of the draws."""
+    n = int(np.sqrt(len(near)))
     low_i, high_i, low_j, high_j = n, 0, n, 0
     for z in drawn.flat:
         low_i, high_i = min(low_i, z // n), max(high_i, z // n + 1)
         low_j, high_j = min(low_j, z % n), max(high_j, z % n + 1)
-    return low_i, high_i, low_j, high_j
+    if near[0, 0] != 0 and len(drawn) > 1 and high_i - low_i == 1 and high_j - low_j == 1:
+        # A single cell leaves no way to move: one ring more does.
+        low_i, high_i, low_j, high_j = max(low_i - 1, 0), high_i + 1, max(low_j - 1, 0), high_j + 1
+    inside = np.zeros((n, n), dtype=np.bool_)
+    inside[low_i:high_i, low_j:high_j] = True
+    return inside.ravel()
 
 
 @kernel
-def _layer(drawn, distances, outer, p, room, tables):  # type: ignore[no-untyped-def]
-    """Compute the least cost of a path that ends in each cell at position p, and the number of paths that have it.
-
-    Only the proportions of these numbers matter; dividing keeps them finite on long paths.
-    """
-    (box, n, stay), (cost, ways) = room, tables
-    most = 0.0
-    for i in range(box[0], box[1]):
-        for j in range(box[2], box[3]):
-            here = i * n + j
-            own = 0
-            for z in drawn:
-                own += distances[abs(i - z // n), abs(j - z % n)]
-            cost[p, here] = own if outer else 2 * own
-            ways[p, here] = 1.0
-            if p > 0:
-                near = _around(here, n, box)
-                least, ways[p, here] = _least(cost[p - 1], ways[p - 1], near, n, -1 if stay else here)
-                cost[p, here] += least
-            most = max(most, ways[p, here])
-    for i in range(box[0], box[1]):
-        for j in range(box[2], box[3]):
-            ways[p, i * n + j] /= most
+def least(cost, ways, candidates, allowed):  # type: ignore[no-untyped-def]
+    """Return the least cost of the allowed candidates, and the number of ways with it; no candidate is below zero."""
+    lowest, count = UNREACHABLE, 0.0
+    for x in candidates:
+        if x >= 0 and allowed[x] and ways[x] > 0.0 and cost[x] <= lowest:
+            count = ways[x] + (count if cost[x] == lowest else 0.0)
+            lowest = cost[x]
+    return lowest, count
 
 
 @kernel
-def _least(cost, ways, box, n, avoid):  # type: ignore[no-untyped-def]
-    """Return the least cost in the box, and the number of ways with this cost."""
-    least, count = np.int64(np.iinfo(np.int64).max), 0.0
-    for i in range(box[0], box[1]):
-        for j in range(box[2], box[3]):
-            x = i * n + j
-            if x == avoid:
-                continue
-            if cost[x] < least:
-                least, count = cost[x], ways[x]
-            elif cost[x] == least:
-                count += ways[x]
-    return least, count
-
-
-@kernel
-def _pick(cost, ways, box, n, avoid, rng):  # type: ignore[no-untyped-def]
-    """Return one of the cheapest cells of the box, in proportion to its ways."""
-    least, total = _least(cost, ways, box, n, avoid)
-    rest, pick = rng.random() * total, -1
-    for i in range(box[0], box[1]):
-        for j in range(box[2], box[3]):
-            x = i * n + j
-            if x != avoid and cost[x] == least and rest >= 0.0:
-                pick = x
-                rest -= ways[x]
-    return pick
+def pick(cost, ways, candidates, allowed, rng):  # type: ignore[no-untyped-def]
+    """Return one of the cheapest of the allowed candidates, in proportion to its ways."""
+    lowest, total = least(cost, ways, candidates, allowed)
+    rest, picked = rng.random() * total, -1
+    for x in candidates:
+        if x >= 0 and allowed[x] and ways[x] > 0.0 and cost[x] == lowest and rest >= 0.0:
+            picked = x
+            rest -= ways[x]
+    return picked

@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 
 def pair_distance(ngram: Ngram, a: int, b: int) -> int:
     n = ngram.grid.n
-    return int(ngram.distances()[abs(a // n - b // n), abs(a % n - b % n)])
+    return int(ngram.distances[abs(a // n - b // n), abs(a % n - b % n)])
 
 
 def adjacent(a: int, b: int, n: int, stay: bool) -> bool:
@@ -49,9 +49,7 @@ def drawn_cells(ngram: Ngram, path: list[int], times: int, rng: np.random.Genera
     """Draws of many users with one path: [user, position, draw]."""
     paths = CellPaths.from_lists([path] * times, ngram.grid)
     drawn = np.full((len(paths.cells), ngram.order), -1, dtype=np.int32)
-    draw_grams(
-        paths.cells, paths.offsets, ngram.distances(), ngram.grid.n, ngram.stay, ngram.epsilon, rng, drawn
-    )
+    draw_grams(paths.cells, paths.offsets, ngram.distances, ngram.near, ngram.epsilon, rng, drawn)
     return drawn.reshape(times, len(path), ngram.order).astype(np.int64)
 
 
@@ -97,7 +95,7 @@ def test_one_draw_keeps_its_share_of_epsilon() -> None:
 def costs(ngram: Ngram, draws: Ints) -> Ints:
     """Cost of each cell at each position, inner positions twice."""
     n, size = ngram.grid.n, len(draws)
-    table = ngram.distances()
+    table = ngram.distances
     cells = np.arange(ngram.grid.cells)
     cost = np.zeros((size, ngram.grid.cells), dtype=np.int64)
     for p, row in enumerate(draws):
@@ -166,7 +164,7 @@ def rebuilt(ngram: Ngram, draws: Ints, rng: np.random.Generator, times: int = 1)
     cells = np.empty(times * size, dtype=np.int32)
     offsets = np.arange(times + 1, dtype=np.int64) * size
     everything = np.tile(draws, (times, 1)).astype(np.int32)
-    reconstruct(everything, offsets, ngram.distances(), ngram.grid.n, ngram.stay, rng, cells)
+    reconstruct(everything, offsets, ngram.distances, ngram.near, rng, cells)
     return cells.reshape(times, size).astype(np.int64)
 
 

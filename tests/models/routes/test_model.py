@@ -28,8 +28,8 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.roads.leaning import Lean, Zones, zones_of
 from ldptrace.roads.library import Library
 from ldptrace.roads.network import RoadNetwork
-from ldptrace.roads.pace import felt_lengths
 from ldptrace.roads.routes import Routes
+from ldptrace.roads.routing import felt_lengths
 from ldptrace.simulation import collect
 from road_kit import lattice_roads
 from sampling_kit import assert_batches_agree

@@ -47,8 +47,8 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.roads.coverage import Coverage
 from ldptrace.roads.library import Library
 from ldptrace.roads.network import RoadNetwork
-from ldptrace.roads.pace import felt_lengths
 from ldptrace.roads.routes import Routes
+from ldptrace.roads.routing import felt_lengths
 
 # Fewer routes than this that carry the weight: trips repeat themselves.
 FEW = 1000

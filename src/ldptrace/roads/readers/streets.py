@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Flags, Floats, Ints32
 from ldptrace.errors import InputError
-from ldptrace.roads.account import RoadAccount
 from ldptrace.roads.classes import PACE, PEOPLE, Mode, class_speed, is_open_to, rank_speed
-from ldptrace.roads.network import UNKNOWN, Nodes, Offsets, RoadNetwork
+from ldptrace.roads.network import UNKNOWN, Nodes, Offsets, RoadAccount, RoadNetwork
 
 KMH = 3.6
 # Two rows are one street if their lengths differ by less than this share and their middles by less than that.
@@ -80,14 +79,16 @@ class Streets:
         used = np.zeros(len(self.x), dtype=bool)
         used[source] = used[target] = True
         number = np.cumsum(used) - 1
-        words, kind = _sorted_kinds(self.kinds, self.kind[row])
+        present, kind = np.unique(self.kind[row], return_inverse=True)
+        # The first of them may be that of streets whose class is not known.
+        unknown = int(present[0] == UNKNOWN)
         roads = RoadNetwork.of(
             self.x[used],
             self.y[used],
             number[source],
             number[target],
-            road_class=kind,
-            classes=words,
+            road_class=kind - unknown,
+            classes=tuple(self.kinds[code] for code in present[unknown:]),
             shape=None if self.shape is None else _shapes(self.shape, row, turned),
             crs=self.crs,
             name=name,
@@ -152,18 +153,6 @@ def _with_lengths(roads: RoadNetwork, given: Floats) -> tuple[RoadNetwork, tuple
     return replace(roads, length=np.where(known, given, roads.length)), ()
 
 
-def _sorted_kinds(kinds: tuple[str, ...], kind: Ints32) -> tuple[tuple[str, ...], Nodes]:
-    """Return only the classes that occur, sorted by name, and the rows with the new numbers."""
-    present = sorted({kinds[code] for code in np.unique(kind) if code >= 0}, key=_numbers_last)
-    place = {word: number for number, word in enumerate(present)}
-    renumbered = np.array([place.get(word, UNKNOWN) for word in kinds] + [UNKNOWN])
-    return tuple(present), renumbered[kind]
-
-
-def _numbers_last(word: str) -> tuple[bool, int, str]:
-    return word.isdecimal(), int(word) if word.isdecimal() else 0, word
-
-
 def _shapes(
     shape: tuple[Floats, Floats, Offsets], row: Offsets, turned: Flags
 ) -> tuple[Floats, Floats, Offsets]:
@@ -171,9 +160,8 @@ def _shapes(
     x, y, offsets = shape
     sizes = np.diff(offsets)[row]
     ends = ragged.offsets_of(sizes)
-    rank = ragged.places(ends)
-    rank = np.where(np.repeat(turned, sizes), np.repeat(sizes, sizes) - 1 - rank, rank)
-    point = np.repeat(offsets[row], sizes) + rank
+    rank, last = ragged.places(ends), np.repeat(sizes - 1, sizes)
+    point = np.repeat(offsets[row], sizes) + np.where(np.repeat(turned, sizes), last - rank, rank)
     return x[point], y[point], ends
 
 
@@ -209,12 +197,13 @@ def _percent(share: float) -> str:
 
 
 def coded(words: Sequence[str]) -> tuple[Ints32, tuple[str, ...]]:
-    """Return classes as numbers, and their names in order. An empty word is no class.
+    """Return classes as numbers, and their names in order, numbers last. An empty word is no class.
 
-    >>> codes, names = coded(["trunk", "", "path"])
+    >>> codes, names = coded(["trunk", "", "path", "10", "9"])
     >>> codes.tolist(), names
-    ([1, -1, 0], ('path', 'trunk'))
+    ([1, -1, 0, 3, 2], ('path', 'trunk', '9', '10'))
     """
-    names = sorted({word for word in words if word})
+    known = set(words) - {""}
+    names = sorted(known, key=lambda word: (word.isdecimal(), int(word) if word.isdecimal() else 0, word))
     number = {word: code for code, word in enumerate(names)}
     return np.array([number.get(word, UNKNOWN) for word in words], dtype=np.int32), tuple(names)

@@ -8,6 +8,7 @@ and in the end places may change between them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -22,7 +23,16 @@ from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.errors import InputError
 from ldptrace.options import option
 from ldptrace_lab.campus.pois import DAY, Visits
-from ldptrace_lab.ngram.cells import LONGEST_DISTANCE, Hiding, Sizes, randomized_sizes, stretched
+from ldptrace_lab.ngram.cells import (
+    LONGEST_DISTANCE,
+    UNREACHABLE,
+    Hiding,
+    Sizes,
+    least,
+    pick,
+    randomized_sizes,
+    stretched,
+)
 from ldptrace_lab.ngram.full.regions import Regions
 
 # Few trajectories per chunk: each of them is worth a millisecond.
@@ -70,13 +80,20 @@ def complete(
         int(regions.open.sum(axis=1).argmax()),
     )
     poi, step = np.empty(len(found), dtype=np.int32), np.empty(len(found), dtype=np.int32)
-    sources = rng.spawn(len(chunks(len(offsets) - 1, CHUNK)))
-
-    def work(number: int, start: int, stop: int) -> None:
-        complete_places(world, found, offsets[start : stop + 1], sources[number], poi, step)
-
-    map_chunks(work, len(offsets) - 1, CHUNK)
+    _each(
+        len(offsets) - 1,
+        rng,
+        lambda start, stop, source: complete_places(
+            world, found, offsets[start : stop + 1], source, poi, step
+        ),
+    )
     return poi, step
+
+
+def _each(many: int, rng: np.random.Generator, work: Callable[[int, int, np.random.Generator], None]) -> None:
+    """Do the work for chunks of trajectories, each with random numbers of its own."""
+    sources = rng.spawn(len(chunks(many, CHUNK)))
+    map_chunks(lambda number, start, stop: work(start, stop, sources[number]), many, CHUNK)
 
 
 @kernel
@@ -219,9 +236,6 @@ def _backward(world, regions, pool, ways, rng, poi, step):  # type: ignore[no-un
         step[i] = s
 
 
-UNREACHABLE = np.int64(np.iinfo(np.int64).max)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Drawing(Hiding):
     """How visits are drawn from what was perturbed."""
@@ -291,43 +305,39 @@ class NgramFull(Drawing):
         The weights depend on the true region and on the number of visits, so they are tabled for each number.
         """
         drawn = np.empty((len(true), 2), dtype=np.int32)
-        sizes = np.diff(offsets)
+        follows, sizes = self.regions.follows, np.diff(offsets)
         for size in np.unique(sizes[sizes > 0]):
-            self._draw_size(true, offsets[:-1][sizes == size], int(size), epsilon, rng, drawn)
+            firsts = offsets[:-1][sizes == size]
+            rate = epsilon / (int(size) + 1) / (2 * LONGEST_DISTANCE)
+            # Rows of the true regions that occur; ahead[w, x] is the weight of all regions that can follow x when
+            # the true next region is w.
+            occurring, row = np.unique(true[firsts[:, None] + np.arange(size)], return_inverse=True)
+            rows = row.reshape(len(firsts), size)
+            apart = self.distances[occurring]
+            single, weight = np.exp(-rate * apart), np.exp(-rate / 2 * apart)
+            ahead = weight @ follows.T.astype(np.float64)
+            tables = (single, weight, ahead, follows)
+            _each(
+                len(firsts),
+                rng,
+                lambda start, stop, source, rows=rows, firsts=firsts, tables=tables: draw_regions(
+                    rows[start:stop], firsts[start:stop], *tables, source, drawn
+                ),
+            )
         return drawn
-
-    def _draw_size(
-        self, true: Ints32, firsts: Sizes, size: int, epsilon: float, rng: np.random.Generator, drawn: Ints32
-    ) -> None:
-        rate = epsilon / (size + 1) / (2 * LONGEST_DISTANCE)
-        distances, follows = self.distances, self.regions.follows
-        # Rows of the true regions that occur; ahead[w, x] is the weight of all regions that can follow x when
-        # the true next region is w.
-        occurring, row = np.unique(true[firsts[:, None] + np.arange(size)], return_inverse=True)
-        rows = row.reshape(len(firsts), size)
-        single, weight = np.exp(-rate * distances[occurring]), np.exp(-rate / 2 * distances[occurring])
-        ahead = weight @ follows.T.astype(np.float64)
-        sources = rng.spawn(len(chunks(len(firsts), CHUNK)))
-
-        def work(number: int, start: int, stop: int) -> None:
-            mine = (rows[start:stop], firsts[start:stop])
-            draw_regions(*mine, single, weight, ahead, follows, sources[number], drawn)
-
-        map_chunks(work, len(firsts), CHUNK)
 
     def reconstruct(self, drawn: Ints32, offsets: Sizes, rng: np.random.Generator) -> Ints32:
         """Return for each trajectory the feasible regions closest to all draws; ties are broken uniformly."""
+        tables = (self.distances, np.ascontiguousarray(self.regions.follows.T))
         space = (self.regions.boxes, self.regions.centres)
-        distances, follows = self.distances, self.regions.follows
-        sources = rng.spawn(len(chunks(len(offsets) - 1, CHUNK)))
         nearest = np.empty(len(drawn), dtype=np.int32)
-
-        def work(number: int, start: int, stop: int) -> None:
-            reconstruct_regions(
-                drawn, offsets[start : stop + 1], distances, follows, *space, sources[number], nearest
-            )
-
-        map_chunks(work, len(offsets) - 1, CHUNK)
+        _each(
+            len(offsets) - 1,
+            rng,
+            lambda start, stop, source: reconstruct_regions(
+                drawn, offsets[start : stop + 1], *tables, *space, source, nearest
+            ),
+        )
         return nearest
 
 
@@ -366,7 +376,7 @@ def _pick(weights, rng):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def reconstruct_regions(drawn, offsets, distances, follows, boxes, centres, rng, found):  # type: ignore[no-untyped-def]
+def reconstruct_regions(drawn, offsets, distances, precedes, boxes, centres, rng, found):  # type: ignore[no-untyped-def]
     """Find the shortest paths through layers of regions; inner visits count twice, as bigrams are added up.
 
     Candidates are the regions whose centre lies in the bounding box of all that was drawn. Where no feasible
@@ -385,13 +395,13 @@ def reconstruct_regions(drawn, offsets, distances, follows, boxes, centres, rng,
         margin = 0.0
         while True:
             near = _candidates(drawn[first:last], boxes, centres, margin)
-            if _layers(drawn[first:last], near, distances, follows, cost, ways):
+            if _layers(drawn[first:last], near, distances, precedes, cost, ways):
                 break
             margin += max(ring, 1.0)
-        here = -1
+        allowed = np.ones(len(distances), dtype=np.bool_)
         for p in range(last - first - 1, -1, -1):
-            here = _best(cost[p], ways[p], near, follows, here, rng)
-            found[first + p] = here
+            found[first + p] = pick(cost[p], ways[p], near, allowed, rng)
+            allowed = precedes[found[first + p]]
 
 
 @kernel
@@ -405,7 +415,7 @@ def _candidates(drawn, boxes, centres, margin):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _layers(drawn, near, distances, follows, cost, ways):  # type: ignore[no-untyped-def]
+def _layers(drawn, near, distances, precedes, cost, ways):  # type: ignore[no-untyped-def]
     """Compute the least cost of feasible paths to each candidate, layer by layer, and their number; False if none."""
     size = len(drawn)
     for p in range(size):
@@ -413,10 +423,10 @@ def _layers(drawn, near, distances, follows, cost, ways):  # type: ignore[no-unt
         most = 0.0
         for r in near:
             own = times * (distances[r, drawn[p, 0]] + distances[r, drawn[p, 1]])
-            least, count = (
-                (np.int64(0), 1.0) if p == 0 else _least(cost[p - 1], ways[p - 1], near, follows, r)
-            )
-            cost[p, r] = own + least if count > 0.0 else UNREACHABLE
+            behind, count = np.int64(0), 1.0
+            if p > 0:
+                behind, count = least(cost[p - 1], ways[p - 1], near, precedes[r])
+            cost[p, r] = own + behind if count > 0.0 else UNREACHABLE
             ways[p, r] = count
             most = max(most, count)
         if most == 0.0:
@@ -424,26 +434,3 @@ def _layers(drawn, near, distances, follows, cost, ways):  # type: ignore[no-unt
         for r in near:
             ways[p, r] /= most
     return True
-
-
-@kernel
-def _least(cost, ways, near, follows, then):  # type: ignore[no-untyped-def]
-    """Return the least cost of the candidates that `then` can follow (-1: any), and the number of ways with it."""
-    least, count = UNREACHABLE, 0.0
-    for r in near:
-        if cost[r] <= least and ways[r] > 0.0 and (then < 0 or follows[r, then]):
-            count = ways[r] + (count if cost[r] == least else 0.0)
-            least = cost[r]
-    return least, count
-
-
-@kernel
-def _best(cost, ways, near, follows, then, rng):  # type: ignore[no-untyped-def]
-    """Return one of the cheapest candidates that `then` can follow, in proportion to its ways."""
-    least, total = _least(cost, ways, near, follows, then)
-    rest, pick = rng.random() * total, -1
-    for r in near:
-        if cost[r] == least and ways[r] > 0.0 and rest >= 0.0 and (then < 0 or follows[r, then]):
-            pick = r
-            rest -= ways[r]
-    return pick
