@@ -167,9 +167,8 @@ def _adaptive(paths: CellPaths, real: Trajectories, curator: TrustedCurator) -> 
         owners, items = _visited_parts(real, grid, sides, first)
         counts = curator.histogram(items, owners, int(first[-1]), GRID / 2)
     shares = []
-    for cell in range(grid.cells):
-        own = np.maximum(counts[first[cell] : first[cell + 1]], 0.0)
-        own = own if own.sum() > 0 and sides[cell] > 1 else np.ones(len(own))
+    for side, own in zip(sides, np.split(np.maximum(counts, 0.0), first[1:-1]), strict=True):
+        own = own if own.sum() > 0 and side > 1 else np.ones(len(own))
         shares.append(np.cumsum(own) / own.sum())
     return sides, shares
 

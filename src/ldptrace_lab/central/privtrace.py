@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +72,16 @@ class Leaves:
         here, there = self.of_fine[table[:, 0]], self.of_fine[table[:, 2]]
         return np.unique((here * self.count + there)[here != there])
 
+    @cached_property
+    def begin(self) -> Ints:
+        """Leaf s touches the leaves `to[begin[s]:begin[s + 1]]`."""
+        return np.searchsorted(self.edges, np.arange(self.count + 1) * self.count)
+
+    @cached_property
+    def to(self) -> Ints:
+        """The second leaf of each edge."""
+        return self.edges % self.count
+
     def paths(self, real: Trajectories) -> tuple[Ints, Ints]:
         """Return the leaves of each trajectory, where each step leads to a leaf that touches, and the offsets."""
         paths = CellPaths.from_trajectories(real, self.fine)
@@ -102,14 +113,12 @@ LONGEST, TRIES = 200, 20
 class Features:
     """What the curator learns: everything here is private, and synthesis reads nothing else.
 
-    Leaf s has the neighbours `to[begin[s]:begin[s + 1]]` with the weights `onward` beside them, and `leave` is its
-    weight of ending. `second` holds, for a busy leaf, a table (came from, goes to) at `table[s]`; -1 elsewhere. The
-    last row of a table is a start, its last column an end.
+    `onward` is the weight of each edge between leaves, and `leave` that of ending in each leaf. `second` holds, for a
+    busy leaf, a table (came from, goes to) at `table[s]`; -1 elsewhere. The last row of a table is a start, its last
+    column an end.
     """
 
     leaves: Leaves
-    begin: Ints
-    to: Ints
     onward: Floats
     leave: Floats
     table: Ints
@@ -124,16 +133,14 @@ def learn(real: Trajectories, grid: Grid, curator: TrustedCurator) -> Features:
     real = real.take(real.sizes > 0)
     leaves = _adaptive(real, grid, curator)
     path, offsets = leaves.paths(real)
-    begin = np.searchsorted(leaves.edges, np.arange(leaves.count + 1) * leaves.count)
-    to = leaves.edges % leaves.count
     onward, start, leave = _first_order(path, offsets, leaves, curator)
-    rows = np.repeat(np.arange(leaves.count), np.diff(begin))
+    rows = np.repeat(np.arange(leaves.count), np.diff(leaves.begin))
     busy = _busy(onward, start, leave, rows, leaves.count, float(curator.epsilon))
-    table, second = _second_order(path, offsets, leaves, begin, busy, curator)
-    graph = csr_array((np.ones(len(rows)), (rows, to)), shape=(leaves.count, leaves.count))
+    table, second = _second_order(path, offsets, leaves, busy, curator)
+    graph = csr_array((np.ones(len(rows)), (rows, leaves.to)), shape=(leaves.count, leaves.count))
     # Leaves on the shortest way between each pair, both ends included.
     ways = shortest_path(graph, unweighted=True).astype(np.int64) + 1
-    return Features(leaves, begin, to, onward, leave, table, second, calibrated(start, leave, ways), ways)
+    return Features(leaves, onward, leave, table, second, calibrated(start, leave, ways), ways)
 
 
 def _adaptive(real: Trajectories, grid: Grid, curator: TrustedCurator) -> Leaves:
@@ -158,10 +165,8 @@ def _first_order(
     counts = curator.histogram(items, owners, edges + 2 * leaves.count, FIRST)
     steps, start, leave = np.split(counts, [edges, edges + leaves.count])
     start, leave = norm_cut(start), norm_cut(leave)
-    rows = leaves.edges // leaves.count
-    for leaf in range(leaves.count):
-        own = slice(*np.searchsorted(rows, [leaf, leaf + 1]))
-        steps[own] = norm_cut(steps[own])
+    for first, last in pairwise(leaves.begin):
+        steps[first:last] = norm_cut(steps[first:last])
     return steps, start, leave
 
 
@@ -193,29 +198,27 @@ def _busy(
 
 
 def _second_order(
-    path: Ints, offsets: Ints, leaves: Leaves, begin: Ints, busy: NDArray[np.bool_], curator: TrustedCurator
+    path: Ints, offsets: Ints, leaves: Leaves, busy: NDArray[np.bool_], curator: TrustedCurator
 ) -> tuple[Ints, Floats]:
     """Count the steps through busy leaves: for each, a noisy table of where a trip came from (row) and goes to
     (column)."""
-    wide = np.diff(begin) + 1
+    wide = np.diff(leaves.begin) + 1
     sizes = np.where(busy, wide**2, 0)
     table = np.where(busy, ragged.offsets_of(sizes)[:-1], -1)
-    owners = ragged.owners(offsets)
     at = np.flatnonzero(busy[path])
     here = path[at]
     sides = []
     for shift, ends in ((-1, offsets[:-1]), (1, offsets[1:] - 1)):
         other = path[np.clip(at + shift, 0, len(path) - 1)]
-        place = np.searchsorted(leaves.edges, here * leaves.count + other) - begin[here]
+        place = np.searchsorted(leaves.edges, here * leaves.count + other) - leaves.begin[here]
         outer = np.zeros(len(path), dtype=bool)
         outer[ends] = True
         sides.append(np.where(outer[at], wide[here] - 1, place))
     items = table[here] + sides[0] * wide[here] + sides[1]
-    counts = curator.histogram(items, owners[at], max(int(sizes.sum()), 1), SECOND)
+    counts = curator.histogram(items, ragged.owners(offsets)[at], max(int(sizes.sum()), 1), SECOND)
     for leaf in np.flatnonzero(busy):
-        for row in range(wide[leaf]):
-            own = slice(table[leaf] + row * wide[leaf], table[leaf] + (row + 1) * wide[leaf])
-            counts[own] = norm_cut(counts[own])
+        own = counts[table[leaf] : table[leaf] + sizes[leaf]].reshape(wide[leaf], wide[leaf])
+        own[:] = [norm_cut(row) for row in own]
     return table, counts
 
 
@@ -254,7 +257,7 @@ def _walked(features: Features, count: int, rng: np.random.Generator) -> tuple[N
     pair = drawn(np.cumsum(features.trips.ravel()), count, rng)
     first, last = np.divmod(pair, features.leaves.count)
     sizes = np.zeros(count, dtype=np.int64)
-    once = (features.begin, features.to, features.onward, features.leave)
+    once = (features.leaves.begin, features.leaves.to, features.onward, features.leave)
     twice = (features.table, features.second)
     return _walks(first, features.ways[first, last], once, twice, sizes, rng), sizes
 

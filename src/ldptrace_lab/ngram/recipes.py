@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -52,14 +53,8 @@ def _run_full(job: Job) -> Synthesis:
         drawing = {entry.name: getattr(job.options, entry.name) for entry in fields(Drawing)}
         mechanism = NgramFull(regions, job.epsilon, **drawing)
         published = mechanism.perturb(visits, job.devices)
-    everyone = Trajectories(
-        pois.x[published.poi],
-        pois.y[published.poi],
-        published.offsets,
-        t=published.t,
-        crs=pois.crs,
-        extra=published.to_arrow(),
-    )
+    x, y, extra = pois.x[published.poi], pois.y[published.poi], published.to_arrow()
+    everyone = Trajectories(x, y, published.offsets, t=published.t, crs=pois.crs, extra=extra)
     return Synthesis(trajectories=everyone.take(chosen(len(everyone), job.count, job.sampling)))
 
 
@@ -87,21 +82,20 @@ def chosen(users: int, count: int | None, rng: np.random.Generator) -> NDArray[n
     return np.concatenate([np.tile(everyone, rounds), rng.permutation(users)[:rest]])
 
 
-NGRAM = Method(
+def _published(name: str, summary: str, run: Callable[[Job], Synthesis], options: type) -> Method:
+    """Make a method that publishes each user's perturbed trajectory."""
+    return Method(name, summary, run, leaks=LEAK, options=options, has_model=False, closed_by="hide_length")
+
+
+NGRAM = _published(
     "ngram",
     "NGRAM on cells, physical distance only: each user's perturbed trajectory is published",
     _run,
-    leaks=LEAK,
-    options=Options,
-    has_model=False,
-    closed_by="hide_length",
+    Options,
 )
-NGRAM_FULL = Method(
+NGRAM_FULL = _published(
     "ngram-full",
     "NGRAM with its public knowledge of places: categories, opening hours, reachability",
     _run_full,
-    leaks=LEAK,
-    options=FullOptions,
-    has_model=False,
-    closed_by="hide_length",
+    FullOptions,
 )

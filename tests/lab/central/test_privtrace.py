@@ -81,8 +81,8 @@ def test_walks_that_are_caught_are_drawn_anew(
     features = learn(real, grid, TrustedCurator(20.0, rng))
     onward, leave, table = features.onward.copy(), features.leave.copy(), features.table.copy()
     for leaf, other in ((0, 1), (1, 0)):
-        own = slice(features.begin[leaf], features.begin[leaf + 1])
-        onward[own] = features.to[own] == other
+        own = slice(features.leaves.begin[leaf], features.leaves.begin[leaf + 1])
+        onward[own] = features.leaves.to[own] == other
         leave[leaf], table[leaf] = 0.0, -1
     caught = replace(features, onward=onward, leave=leave, table=table)
     made = synthetic(caught, 1000, rng)

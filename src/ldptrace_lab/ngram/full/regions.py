@@ -124,7 +124,10 @@ class Regions:
         settings = knowledge or Knowledge()
         if len(pois) == 0:
             raise InputError("ngram-full needs places: the table of places is empty")
-        x, y = _metres(pois)
+        x, y = pois.x, pois.y
+        if is_geographic(pois.crs):
+            shrink = math.cos(math.radians(float(y.min() + y.max()) / 2))
+            x, y = x * METRES_PER_DEGREE * shrink, y * METRES_PER_DEGREE
         every_step = np.arange(DAY_MINUTES // settings.step) * settings.step * 60.0
         open_ = pois.is_open(np.arange(len(pois))[:, None], every_step)
         slots: NDArray[np.bool_] = open_.reshape(len(pois), -1, settings.per_interval).max(axis=2)
@@ -177,19 +180,15 @@ class Regions:
     def boxes(self) -> Floats:
         """Bounding boxes x0, y0, x1, y1 of the places of each region."""
         offsets, place = self.members
-        begin = offsets[:-1]
-        low = [np.minimum.reduceat(axis[place], begin) for axis in (self.x, self.y)]
-        high = [np.maximum.reduceat(axis[place], begin) for axis in (self.x, self.y)]
-        return np.stack([*low, *high], axis=1)
+        sides = [(outer, axis) for outer in (np.minimum, np.maximum) for axis in (self.x, self.y)]
+        return np.stack([outer.reduceat(axis[place], offsets[:-1]) for outer, axis in sides], axis=1)
 
     @cached_property
     def centres(self) -> Floats:
         """Mean place of each region, in metres."""
         offsets, place = self.members
-        return np.stack(
-            [np.add.reduceat(axis[place], offsets[:-1]) / np.diff(offsets) for axis in (self.x, self.y)],
-            axis=1,
-        )
+        sums = [np.add.reduceat(axis[place], offsets[:-1]) for axis in (self.x, self.y)]
+        return np.stack(sums, axis=1) / np.diff(offsets)[:, None]
 
     @cached_property
     def hours(self) -> Floats:
@@ -221,22 +220,13 @@ class Regions:
     @cached_property
     def follows(self) -> NDArray[np.bool_]:
         """Whether region b can come right after region a, at [a, b]: some place is reached in time."""
-        offsets, place = self.members
-        first, last = self.spans
         feasible = np.zeros((self.count, self.count), dtype=np.bool_)
-        _follows(offsets, place, first, last, self.x, self.y, self.metres_per_step, feasible)
+        _follows(*self.members, self.spans, (self.x, self.y), self.metres_per_step, feasible)
         return feasible
 
     @property
     def metres_per_step(self) -> float:
         return self.knowledge.speed * 60.0 * self.knowledge.step
-
-
-def _metres(pois: Pois) -> tuple[Floats, Floats]:
-    if not is_geographic(pois.crs):
-        return pois.x, pois.y
-    shrink = math.cos(math.radians(float(pois.y.min() + pois.y.max()) / 2))
-    return pois.x * METRES_PER_DEGREE * shrink, pois.y * METRES_PER_DEGREE
 
 
 def _merged(
@@ -275,11 +265,8 @@ def _merged(
 
 def _levels(settings: Knowledge) -> list[tuple[int, int, int]]:
     """Return how often space, time and category have been coarsened, merge after merge."""
-    tops = {
-        "space": math.ceil(math.log2(settings.side)),
-        "time": math.ceil(math.log2(DAY_MINUTES // settings.interval)),
-        "category": settings.depth,
-    }
+    doublings = (math.ceil(math.log2(many)) for many in (settings.side, DAY_MINUTES // settings.interval))
+    tops = dict(zip(DIMENSIONS, (*doublings, settings.depth), strict=True))
     level = dict.fromkeys(DIMENSIONS, 0)
     levels = [(0, 0, 0)]
     while level != tops:
@@ -296,22 +283,22 @@ def _cells(axis: Floats, side: int) -> NDArray[np.int64]:
 
 
 @kernel
-def _follows(offsets, place, first, last, x, y, metres_per_step, feasible):  # type: ignore[no-untyped-def]
+def _follows(offsets, place, spans, spots, metres_per_step, feasible):  # type: ignore[no-untyped-def]
+    first, last = spans
     latest = np.array([last[offsets[b] : offsets[b + 1]].max() for b in range(len(offsets) - 1)])
     for a in range(len(offsets) - 1):
         earliest = first[offsets[a] : offsets[a + 1]].min()
         for b in range(len(offsets) - 1):
             if latest[b] > earliest:
-                own, other = (offsets[a], offsets[a + 1]), (offsets[b], offsets[b + 1])
-                feasible[a, b] = _some_pair(own, other, place, (first, last), (x, y), metres_per_step)
+                feasible[a, b] = _some_pair(offsets, a, b, place, spans, spots, metres_per_step)
 
 
 @kernel
-def _some_pair(own, other, place, spans, spots, metres_per_step):  # type: ignore[no-untyped-def]
-    """Whether somebody who is at a place of one region can be at one of the other later."""
+def _some_pair(offsets, a, b, place, spans, spots, metres_per_step):  # type: ignore[no-untyped-def]
+    """Whether somebody who is at a place of region a can be at one of region b later."""
     (first, last), (x, y) = spans, spots
-    for m in range(own[0], own[1]):
-        for k in range(other[0], other[1]):
+    for m in range(offsets[a], offsets[a + 1]):
+        for k in range(offsets[b], offsets[b + 1]):
             steps = last[k] - first[m]
             if steps > 0:
                 dx, dy = x[place[m]] - x[place[k]], y[place[m]] - y[place[k]]
