@@ -15,7 +15,7 @@ from road_kit import lattice_roads, scattered_roads
 
 def way_of(graph: TurnGraph, start: int, end: int) -> list[int]:
     """The cheapest route from one edge to another, including both."""
-    tree = Tree(graph.edges)
+    tree = Tree(graph)
     assert end in tree.grow(graph, graph.cost, start)
     edges, _ = tree.ways(np.array([end], dtype=np.int32))
     return [int(edge) for edge in edges]
@@ -34,7 +34,7 @@ def test_costs_agree_with_scipy(seed: int, backward: bool) -> None:
     graph = TurnGraph.of(scattered_roads(seed=seed))
     rng = np.random.default_rng(seed)
     cost = graph.cost * rng.lognormal(0, 0.3, graph.edges)
-    tree = Tree(graph.edges)
+    tree = Tree(graph)
     matrix = line_graph(graph, cost)
     for root in rng.integers(0, graph.edges, 5):
         walked = graph.reversed if backward else graph
@@ -57,7 +57,7 @@ def test_costs_may_be_alike_or_nothing_like_each_other(spread: float) -> None:
     rng = np.random.default_rng(0)
     cost = rng.lognormal(0, spread, graph.edges)
     cost[3], cost[4] = 1e6 * cost.mean(), 1e-9
-    tree, matrix = Tree(graph.edges), line_graph(graph, cost)
+    tree, matrix = Tree(graph), line_graph(graph, cost)
     for root in (0, 3, 4, 50):
         order = tree.grow(graph, cost, root)
         expected = dijkstra(matrix, indices=root) + cost[root]
@@ -69,7 +69,7 @@ def test_costs_may_be_alike_or_nothing_like_each_other(spread: float) -> None:
 def test_ways_follow_the_streets_and_have_the_length_they_say() -> None:
     roads = scattered_roads(seed=9)
     graph = TurnGraph.of(roads)
-    tree = Tree(graph.edges)
+    tree = Tree(graph)
     for backward in (False, True):
         walked = graph.reversed if backward else graph
         order = tree.grow(walked, graph.cost, 7)
@@ -133,7 +133,7 @@ def test_seconds_are_what_costs_where_they_are_known() -> None:
 
 def test_a_tree_that_is_cut_off_holds_what_is_near() -> None:
     graph = TurnGraph.of(scattered_roads(200, seed=3))
-    tree = Tree(graph.edges)
+    tree = Tree(graph)
     far = tree.grow(graph, graph.cost, 0).copy()
     costs, ways = tree.cost.copy(), tree.way.copy()
     near = tree.grow(graph, graph.cost, 0, 300.0)

@@ -84,22 +84,25 @@ class Library:
         near = _along_a_curve(roads)
         chances = [(chance := zones[lean.zone]) / chance.sum() for zones in (lean.starts, lean.ends)]
         roots = [np.cumsum(chance[near]) for chance in chances]
-        trees = self._trees(graph.edges)
+        # Limited by the time that they take.
+        time = max(_WORK / graph.edges, self.routes / _MOST_PER_TREE)
+        wanted = max(self.routes / _PER_TREE, min(_TREES, self.routes / _FEWEST_PER_TREE))
+        trees = max(math.ceil(min(wanted, time)), 1)
         until = np.linspace(0, self.routes, trees + 1).astype(np.int64)
         sizes = until[1:] - until[:-1]
         sources, kinds = rng.spawn(trees), 2 * len(self.reaches)
         done, lock = [0], threading.Lock()
 
         def grown(_: int, start: int, stop: int) -> list[tuple[tuple[NDArray[Any], ...], int, Floats]]:
-            tree, parts = Tree(graph.edges), []
+            tree, parts = Tree(graph), []
             for number in range(start, stop):
                 place, kind = divmod(number, kinds)
                 reach, backward = divmod(kind, 2)
                 walked, noise = tempers[kind_of(place)]
-                # Trees of one kind stand all over the map, each in its own part of it.
-                part = (place, (trees - kind - 1) // kinds + 1)
                 own, far = sources[number], self.reaches[reach] * side
-                root = _root_in(part, near, roots[backward], own)
+                # Trees of one kind stand all over the map, each in one of equal parts along the curve.
+                at = (place + own.random()) / ((trees - kind - 1) // kinds + 1)
+                root = int(near[min(int(np.searchsorted(roots[backward], at, side="right")), len(near) - 1)])
                 # Costs vary from street to street, however many edges a map cuts a street into.
                 felt = graph.cost * np.exp(noise * own.standard_normal(streets))[graph.streets]
                 order = tree.grow(walked[backward], felt, root, _FAR * far)
@@ -147,12 +150,10 @@ class Library:
         sources = rng.spawn(len(numbers))
 
         def grown(_: int, start: int, stop: int) -> list[list[tuple[Ints32, Ints]]]:
-            tree, parts = Tree(graph.edges), []
+            tree, parts = Tree(graph), []
             for number in range(start, stop):
-                own, backward = (
-                    picked[offsets[number] : offsets[number + 1]],
-                    bool(pool.backward[numbers[number]]),
-                )
+                own = picked[offsets[number] : offsets[number + 1]]
+                backward = bool(pool.backward[numbers[number]])
                 roots, leaves = (last, first) if backward else (first, last)
                 chance, found = sources[number].standard_normal(streets), []
                 for walked, noise in tempers:
@@ -165,10 +166,7 @@ class Library:
         parts = [part for batch in map_chunks(grown, len(numbers), _BATCH) for part in batch]
         found = []
         for kind in range(len(tempers)):
-            edges, sizes = (
-                np.concatenate(column) for column in zip(*(part[kind] for part in parts), strict=True)
-            )
-            offset = ragged.offsets_of(sizes)
+            edges, offset = ragged.joined([part[kind] for part in parts])
             same = np.ones(len(picked)) / len(picked)
             found.append(Routes(routes.roads, edges, offset, routes.begin[picked], routes.end[picked], same))
         return found
@@ -186,12 +184,6 @@ class Library:
         running = np.cumsum(shares / shares.sum())
         return lambda place: min(int(np.searchsorted(running, (place + 0.5) * _GOLDEN % 1.0)), many - 1)
 
-    def _trees(self, edges: int) -> int:
-        """Return the number of trees, limited by the time that they take."""
-        time = max(_WORK / edges, self.routes / _MOST_PER_TREE)
-        wanted = max(self.routes / _PER_TREE, min(_TREES, self.routes / _FEWEST_PER_TREE))
-        return max(math.ceil(min(wanted, time)), 1)
-
 
 def _along_a_curve(roads: RoadNetwork) -> Ints32:
     """Return all edges in an order in which consecutive edges are near each other (Morton's curve)."""
@@ -203,13 +195,6 @@ def _along_a_curve(roads: RoadNetwork) -> Ints32:
         for bit in range(10):
             code |= (steps >> bit & 1) << (2 * bit + shift)
     return np.argsort(code, kind="stable").astype(np.int32)
-
-
-def _root_in(part: tuple[int, int], near: Ints32, running: Floats, rng: np.random.Generator) -> int:
-    """Draw the edge where a tree begins, in the given part of the map: the number of the part, and the number of equal
-    parts. `running` are cumulative sums of the probabilities of the edges, which are in order along a curve."""
-    place = np.searchsorted(running, (part[0] + rng.random()) / part[1], side="right")
-    return int(near[min(int(place), len(near) - 1)])
 
 
 def _drawn(
@@ -233,12 +218,9 @@ def _drawn(
     places = np.searchsorted(running, (np.arange(many) + rng.random(many)) / many * running[-1], side="right")
     leaves = order[np.minimum(places, len(order) - 1)]
     edges, sizes = tree.ways(leaves, backward)
-    begin, end = rng.random(many), rng.random(many)
+    ends = rng.random((2, many))
     # On a single edge one can only go forward.
-    begin, end = (
-        np.where(sizes == 1, np.minimum(begin, end), begin),
-        np.where(sizes == 1, np.maximum(begin, end), end),
-    )
+    begin, end = np.where(sizes == 1, np.sort(ends, axis=0), ends)
     return (edges, sizes, begin, end), root, fair
 
 

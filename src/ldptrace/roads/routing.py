@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,31 +104,28 @@ class TurnGraph:
 
 
 class Tree:
-    """Memory for trees of cheapest routes, one after the other.
+    """Memory for trees of cheapest routes on a graph or its reverse, one after the other.
 
     For each edge that was reached: the `cost` of the route up to its end, the length of this route (`way`), the edge
     `before` it, and the number of edges of the route (`hops`).
     """
 
-    def __init__(self, edges: int) -> None:
+    def __init__(self, graph: TurnGraph) -> None:
+        # Every arc lets one edge wait, at most.
+        edges, most = graph.edges, len(graph.following) + 1
         self.cost = np.full(edges, np.inf)
         self.way = np.empty(edges)
         self.before, self.hops, self._order = (np.empty(edges, dtype=np.int32) for _ in range(3))
         self._settled = 0
         # Room for edges that wait: their keys, the edges, and which is next in the same bucket.
-        self._now: tuple[NDArray[Any], ...] = ()
-        self._later: tuple[NDArray[Any], ...] = ()
+        self._now = np.empty(most), np.empty(most, dtype=np.int32)
+        self._later = np.empty(most), np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
         self._buckets = np.empty(0, dtype=np.int32)
 
     def grow(self, graph: TurnGraph, cost: Floats, root: int, farthest: float = math.inf) -> Ints32:
         """Make a new tree from the edge `root`, with routes up to about the length `farthest`. Return its edges,
         nearest first."""
         self.cost[self._order[: self._settled]] = np.inf
-        # Every arc lets one edge wait, at most.
-        most = len(graph.following) + 1
-        if not self._now or len(self._now[0]) < most:
-            self._now = (np.empty(most), np.empty(most, dtype=np.int32))
-            self._later = (*(np.empty_like(column) for column in self._now), np.empty(most, dtype=np.int32))
         longest = float(cost.max()) + graph.dearest_bend
         width = max(float(cost.mean()) / _FINE, longest / _BUCKETS, 1e-300)
         buckets = int(longest / width) + 2

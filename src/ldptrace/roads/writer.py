@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
-from ldptrace.core.arrays import Floats, Ints
+from ldptrace.core.arrays import Flags, Floats, Ints
 from ldptrace.core.atomic import atomic_path, make_folder, together
 from ldptrace.core.layers import geometries_of, write_lines
 from ldptrace.errors import InputError
@@ -50,10 +52,12 @@ def write_roads(roads: RoadNetwork, path: str | Path) -> None:
             (_write_geojson if target.suffix.lower() == ".geojson" else _write_geopackage)(roads, file)
         return
     check_folder(target)
+    x, y = ("lon", "lat") if roads.is_geographic else ("x", "y")
+    places = pa.table({"node_id": np.arange(roads.nodes), x: roads.x, y: roads.y})
     with together():
         make_folder(target)
         with atomic_path(target / "nodes.csv") as nodes, atomic_path(target / "edges.csv") as edges:
-            for file, table in ((nodes, _nodes(roads)), (edges, _edges(roads))):
+            for file, table in ((nodes, places), (edges, _edges(roads))):
                 with file.open("wb") as stream:
                     # Arrow would put the names of columns in quotes.
                     stream.write((",".join(table.column_names) + "\n").encode())
@@ -65,7 +69,7 @@ def _write_geojson(roads: RoadNetwork, path: Path) -> None:
     theirs."""
     crs = None if roads.crs is None else {"type": "name", "properties": {"name": roads.crs}}
     member = "" if roads.is_geographic else f'"crs":{json.dumps(crs)},'
-    rows, lines = _attributes(roads).to_pylist(), _polylines(roads, np.arange(roads.edges))
+    rows, lines = pa.table(_attributes(roads)).to_pylist(), _polylines(roads, np.arange(roads.edges))
     with path.open("w", encoding="utf-8") as file:
         file.write(f'{{"type":"FeatureCollection",{member}"features":[')
         for number, (row, line) in enumerate(zip(rows, lines, strict=True)):
@@ -76,10 +80,8 @@ def _write_geojson(roads: RoadNetwork, path: Path) -> None:
 
 
 def _write_geopackage(roads: RoadNetwork, path: Path) -> None:
-    table = _attributes(roads)
-    columns = {name: table[name] for name in table.column_names}
     lines = geometries_of(*roads.lines(np.arange(roads.edges)))
-    write_lines(path, LAYER, lines, columns, roads.crs)
+    write_lines(path, LAYER, lines, _attributes(roads), roads.crs)
 
 
 def _polylines(roads: RoadNetwork, edges: Ints) -> list[Floats]:
@@ -87,15 +89,20 @@ def _polylines(roads: RoadNetwork, edges: Ints) -> list[Floats]:
     return np.split(np.c_[x, y], offsets[1:-1])
 
 
-def _attributes(roads: RoadNetwork) -> pa.Table:
+def _ids(roads: RoadNetwork) -> tuple[list[str], Flags]:
+    """Return the id of each edge's street in the file of the network, and whether the edge leads against its line."""
+    ids = [str(edge) for edge in range(roads.edges)] if roads.edge_id is None else roads.edge_id.tolist()
+    return ids, np.zeros(roads.edges, dtype=np.bool_) if roads.backward is None else roads.backward
+
+
+def _attributes(roads: RoadNetwork) -> dict[str, pa.Array]:
     """Return the known attributes of each directed edge. `direction` is relative to the line in the file of the
     network."""
-    ids = [str(edge) for edge in range(roads.edges)] if roads.edge_id is None else roads.edge_id.tolist()
-    backward = np.zeros(roads.edges, dtype=np.bool_) if roads.backward is None else roads.backward
-    columns: dict[str, object] = {
+    ids, backward = _ids(roads)
+    columns = {
         "edge_id": pa.array(ids, type=pa.string()),
         "class": _classes(roads),
-        "length": roads.length,
+        "length": pa.array(roads.length),
         "direction": pa.array(np.where(backward, "backward", "forward").tolist()),
         # The way back is a row of its own.
         "oneway": pa.array(["yes"] * roads.edges),
@@ -103,49 +110,37 @@ def _attributes(roads: RoadNetwork) -> pa.Table:
     if roads.street is not None:
         columns["name"] = pa.array(roads.street.tolist())
     if roads.seconds is not None:
-        columns["seconds"] = roads.seconds
-        columns["speed_kmh"] = KMH * roads.length / roads.seconds
-    return pa.table(columns)
+        columns["seconds"] = pa.array(roads.seconds)
+        columns["speed_kmh"] = pa.array(KMH * roads.length / roads.seconds)
+    return columns
 
 
 def _classes(roads: RoadNetwork) -> pa.Array:
     return pa.array(np.array([*roads.classes, None], dtype=object)[roads.road_class], type=pa.string())
 
 
-def _nodes(roads: RoadNetwork) -> pa.Table:
-    x, y = ("lon", "lat") if roads.is_geographic else ("x", "y")
-    return pa.table({"node_id": np.arange(roads.nodes), x: roads.x, y: roads.y})
-
-
 def _edges(roads: RoadNetwork) -> pa.Table:
     """Return one row for each directed edge, so that `oneway` is always 1."""
-    columns: dict[str, object] = {
-        "from": roads.source,
-        "to": roads.target,
-        "length_m" if roads.is_geographic else "length": roads.length,
-    }
-    if roads.seconds is not None:
-        columns["seconds"] = roads.seconds
-    if roads.classes:
-        columns["class"] = _classes(roads)
-    if roads.edge_id is not None:
-        columns["edge_id"] = pa.array(roads.edge_id.tolist())
-    if roads.street is not None:
-        columns["name"] = pa.array(roads.street.tolist())
+    known = _attributes(roads)
+    columns: dict[str, Any] = {"from": roads.source, "to": roads.target}
+    columns["length_m" if roads.is_geographic else "length"] = roads.length
+    given = {"class": bool(roads.classes), "edge_id": roads.edge_id is not None}
+    for name in ("seconds", "class", "edge_id", "name"):
+        if given.get(name, name in known):
+            columns[name] = known[name]
     columns["oneway"] = np.ones(roads.edges, dtype=np.int8)
     if roads.shape_offsets is not None:
-        columns["geometry"] = pa.array(_wkt(roads), type=pa.string())
+        x, y, offsets = roads.lines(np.arange(roads.edges))
+        points = [f"{a!r} {b!r}" for a, b in zip(x.tolist(), y.tolist(), strict=True)]
+        # A straight edge has no text.
+        columns["geometry"] = pa.array(
+            [
+                f"LINESTRING ({', '.join(points[first:last])})" if last - first > 2 else None
+                for first, last in pairwise(offsets.tolist())
+            ],
+            type=pa.string(),
+        )
     return pa.table(columns)
-
-
-def _wkt(roads: RoadNetwork) -> list[str | None]:
-    """Return the lines of the edges as text; None for a straight edge."""
-    x, y, offsets = roads.lines(np.arange(roads.edges))
-    points = [f"{a!r} {b!r}" for a, b in zip(x.tolist(), y.tolist(), strict=True)]
-    return [
-        f"LINESTRING ({', '.join(points[first:last])})" if last - first > 2 else None
-        for first, last in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
-    ]
 
 
 def edge_names(roads: RoadNetwork) -> list[str]:
@@ -156,8 +151,7 @@ def edge_names(roads: RoadNetwork) -> list[str]:
     >>> edge_names(corner)
     ['0', '1', '2']
     """
-    ids = [str(edge) for edge in range(roads.edges)] if roads.edge_id is None else roads.edge_id.tolist()
-    back = np.zeros(roads.edges, dtype=np.bool_) if roads.backward is None else roads.backward
+    ids, back = _ids(roads)
     # SUMO allows few signs in a name.
     plain = [("-" if turned else "") + _SIGNS.sub("_", name) for name, turned in zip(ids, back, strict=True)]
     often, number = Counter(plain), Counter[str]()

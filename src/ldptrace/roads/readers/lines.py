@@ -195,7 +195,11 @@ def touching(x: Floats, y: Floats, offsets: Offsets, crs: str | None) -> Shape:
     # Only an end that no other point shares can lie on the inside of a line without being a point of it.
     key = places(x, y, offsets, crs)
     ends = ends[np.bincount(key)[key[ends]] == 1]
-    begin, end = _near_segments(px, py, np.flatnonzero(ragged.inner_steps(offsets)), ends, NEAR * grain)
+    points, segment = np.c_[px, py], np.flatnonzero(ragged.inner_steps(offsets))
+    # Pairs of a segment, by its first point, and an end that is near it.
+    tree = shapely.STRtree(shapely.linestrings(np.stack([points[segment], points[segment + 1]], axis=1)))
+    end, found = tree.query(shapely.points(points[ends]), predicate="dwithin", distance=NEAR * grain)
+    begin, end = segment[found], ends[end]
     dx, dy = px[begin + 1] - px[begin], py[begin + 1] - py[begin]
     long = np.maximum(np.hypot(dx, dy), 1e-300)
     along = ((px[end] - px[begin]) * dx + (py[end] - py[begin]) * dy) / long
@@ -206,14 +210,6 @@ def touching(x: Floats, y: Floats, offsets: Offsets, crs: str | None) -> Shape:
     line = np.searchsorted(offsets, after, side="right") - 1
     sizes = sizes + np.bincount(line, minlength=len(sizes))
     return np.insert(x, after + 1, x[extra]), np.insert(y, after + 1, y[extra]), ragged.offsets_of(sizes)
-
-
-def _near_segments(px: Floats, py: Floats, segment: Keys, ends: Keys, near: float) -> tuple[Keys, Keys]:
-    """Return pairs of a segment (by its first point) and an end that is near it."""
-    points = np.c_[px, py]
-    tree = shapely.STRtree(shapely.linestrings(np.stack([points[segment], points[segment + 1]], axis=1)))
-    end, found = tree.query(shapely.points(points[ends]), predicate="dwithin", distance=near)
-    return segment[found], ends[end]
 
 
 def from_wkt(texts: Sequence[str | None]) -> Shape:
