@@ -399,7 +399,7 @@ class RoadNetwork:
     def moved(self, move: Callable[[Floats, Floats], tuple[Floats, Floats]], crs: str | None) -> RoadNetwork:
         """Return the network with its points moved to another coordinate system, with the same lengths."""
         x, y = move(self.x, self.y)
-        shape = {}
+        shape: dict[str, Any] = {}
         if self.shape_x is not None and self.shape_y is not None:
             shape = dict(zip(("shape_x", "shape_y"), move(self.shape_x, self.shape_y), strict=True))
         return replace(self, x=x, y=y, crs=crs, **shape)

@@ -6,7 +6,6 @@ import csv
 import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from markupsafe import Markup
 from rich.table import Table as RichTable
@@ -197,16 +196,14 @@ def latex(found: Comparison) -> str:
 
 def csv_text(found: Comparison) -> str:
     """Return a row for each value."""
-    text, lines = (
-        io.StringIO(),
-        [["data", "method", "epsilon", "trust", "metric", "goal", "mean", "std", "seeds"]],
-    )
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["data", "method", "epsilon", "trust", "metric", "goal", "mean", "std", "seeds"])
     for row in found.rows:
         who, metric = row.contestant, row.metric
-        place: list[Any] = [row.data, who.name, row.epsilon, who.trust, metric.name, metric.goal]
-        lines.append([*place, row.mean, row.std, row.seeds])
-    # None is an empty cell.
-    csv.writer(text, lineterminator="\n").writerows(lines)
+        place = [row.data, who.name, row.epsilon, who.trust, metric.name, metric.goal]
+        # None is an empty cell.
+        writer.writerow([*place, row.mean, row.std, row.seeds])
     return text.getvalue()
 
 

@@ -192,7 +192,7 @@ def _draw(true, weight, near, rng, sums, drawn, column):  # type: ignore[no-unty
                 sums[p, i * n + j] = weight[abs(i - i_true), abs(j - j_true)]
                 if p < last:
                     sums[p, i * n + j] *= _total(sums[p + 1], near[i * n + j])
-    candidates, here = np.arange(n * n), -1
+    candidates, here = np.arange(n * n), np.int64(-1)
     for p in range(last + 1):
         rest = rng.random() * _total(sums[p], candidates)
         for x in candidates:

@@ -138,9 +138,9 @@ def oue_frequencies(items: Ints, states: States, epsilon: float, rng: np.random.
     """
     people = len(items)
     if people == 0:
-        return np.zeros(states.size)
+        return np.zeros(len(states.possible))
     kept, noise = 0.5, 1.0 / (np.exp(epsilon) + 1.0)
-    true = np.bincount(items, minlength=states.size)
+    true = np.bincount(items, minlength=len(states.possible))
     bits = rng.binomial(true, kept) + rng.binomial(people - true, noise)
     estimates = (bits - people * noise) / (kept - noise) / people
     return np.where(states.possible, np.maximum(estimates, 0.0), 0.0)
@@ -159,11 +159,6 @@ class States:
     @property
     def cells(self) -> int:
         return self.n * self.n
-
-    @property
-    def size(self) -> int:
-        """Items, with those that leave the map and never happen."""
-        return (WAYS + 2) * self.cells
 
     @cached_property
     def targets(self) -> Ints:
@@ -230,30 +225,24 @@ class SyntheticCrowd:
         Without an age nobody quits, and somebody who has nowhere to go goes anywhere near by (LDP-IDS).
         """
         total = ways.sum(axis=1) + leave
-        known = total > 0
-        cumulative = np.cumsum(
-            np.where(known[:, None], ways / np.where(known, total, 1.0)[:, None], 0.0), axis=1
-        )
-        here, onward = self.cells, cumulative[self.cells, -1]
-        out = np.zeros(len(here))
+        total[total == 0] = 1.0
+        cumulative, here = np.cumsum(ways / total[:, None], axis=1), self.cells
+        onward, out = cumulative[here, -1], np.zeros(len(here))
         if age is not None:
-            ages = tick - self._born
-            out = np.where(known, leave / np.where(known, total, 1.0), 0.0)[here] * np.minimum(
-                1.0, ages / age
-            )
+            out = (leave / total)[here] * np.minimum(1.0, (tick - self._born) / age)
         u = self.rng.random(len(here)) * (onward + out)
         stuck = onward + out < NOTHING
         way = (u[:, None] >= cumulative[here]).sum(axis=1)
-        gone = (way >= cumulative.shape[1]) & ~stuck
+        gone = (way >= WAYS) & ~stuck
+        anywhere: Any = WAYS // 2
         if age is None:
             free = np.cumsum(self.states.targets >= 0, axis=1)
-            anywhere = (self.rng.random(len(here)) * free[here, -1])[:, None] >= free[here]
-            way = np.where(stuck, anywhere.sum(axis=1), way)
-        else:
-            way = np.where(stuck, 4, way)
+            near = (self.rng.random(len(here)) * free[here, -1])[:, None] >= free[here]
+            anywhere = near.sum(axis=1)
+        way = np.where(stuck, anywhere, way)
         kept = ~gone
         self._before = here[kept]
-        self.cells = self.states.targets[here[kept], np.minimum(way[kept], cumulative.shape[1] - 1)]
+        self.cells = self.states.targets[here[kept], np.minimum(way[kept], WAYS - 1)]
         self.ids, self._born = self.ids[kept], self._born[kept]
 
     def enter(self, count: int, where: Floats, tick: int) -> None:
@@ -319,9 +308,7 @@ def retrasyn(streams: CellStreams, settings: Settings, rng: np.random.Generator)
     entering = np.ones(states.cells)
     domain = int(states.possible.sum())
     for tick, (items, owners) in enumerate(events):
-        share = (
-            1 / settings.window if tick < WARM_UP else _portion(releases, renewed, domain, settings.window)
-        )
+        share = _portion(releases, renewed, domain, settings.window)
         count = int(share * len(people.free(owners, tick)))
         reported, asked = people.report(items, owners, tick, count)
         counts, new = _mended(reported, people.variance(asked) if asked else math.inf, releases)
@@ -353,19 +340,19 @@ def _begun(
 def _mended(found: Floats, variance: float, releases: list[Floats]) -> tuple[Floats, int]:
     """Return the present frequencies, which replace the old ones where they differ by more than noise, and how many are
     new."""
-    if len(releases) < WARM_UP and math.isfinite(variance):
-        return found, 0
     if not math.isfinite(variance):
         return (releases[-1] if releases else found), 0
-    old = releases[-1]
-    new = (old - found) ** 2 > variance
-    return np.where(new, found, old * found.sum()), int(new.sum())
+    if len(releases) < WARM_UP:
+        return found, 0
+    new = (releases[-1] - found) ** 2 > variance
+    return np.where(new, found, releases[-1] * found.sum()), int(new.sum())
 
 
 def _portion(releases: list[Floats], renewed: list[int], domain: int, window: int) -> float:
     """Return which part of those who may be asked is asked: more where the last releases changed."""
-    recent = releases[-RECENT:]
-    change = float(np.abs(releases[-1] - np.mean(recent, axis=0)).sum())
+    if len(releases) < WARM_UP:
+        return 1 / window
+    change = float(np.abs(releases[-1] - np.mean(releases[-RECENT:], axis=0)).sum())
     steady = max(LEAST_NEW, 1 - float(np.mean(renewed[-RECENT:])) / domain)
     return min(EAGERNESS / window * math.log(change + 1) * steady, MOST)
 

@@ -80,7 +80,7 @@ def test_frequencies_are_unbiased_and_have_their_variance(rng: np.random.Generat
     assert abs(found[:, 4].mean() - 0.6) < 5 * 2 * error / 20
     assert abs(found[:, 13].mean() - 0.4) < 5 * 2 * error / 20
     # Half of what is zero is above zero by chance, and its square has the variance.
-    others = found[:, states.possible & ~np.isin(np.arange(states.size), [4, 13])]
+    others = found[:, states.possible & ~np.isin(np.arange(len(states.possible)), [4, 13])]
     assert abs(2 * (others**2).mean() / error**2 - 1) < 0.1
     assert np.all(found[:, ~states.possible] == 0)
     assert oue_frequencies(items[:0], states, 1.0, rng).sum() == 0

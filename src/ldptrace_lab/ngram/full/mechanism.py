@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -80,13 +80,7 @@ def complete(
         int(regions.open.sum(axis=1).argmax()),
     )
     poi, step = np.empty(len(found), dtype=np.int32), np.empty(len(found), dtype=np.int32)
-    _each(
-        len(offsets) - 1,
-        rng,
-        lambda start, stop, source: complete_places(
-            world, found, offsets[start : stop + 1], source, poi, step
-        ),
-    )
+    _each(len(offsets) - 1, rng, partial(complete_places, world, found, offsets, poi, step))
     return poi, step
 
 
@@ -97,15 +91,15 @@ def _each(many: int, rng: np.random.Generator, work: Callable[[int, int, np.rand
 
 
 @kernel
-def complete_places(world, found, offsets, rng, poi, step):  # type: ignore[no-untyped-def]
+def complete_places(world, found, offsets, poi, step, start, stop, rng):  # type: ignore[no-untyped-def]
     longest, most = 1, 1
-    for k in range(len(offsets) - 1):
+    for k in range(start, stop):
         longest = max(longest, offsets[k + 1] - offsets[k])
     for r in range(len(world.offsets) - 1):
         most = max(most, world.offsets[r + 1] - world.offsets[r])
     steps = world.open.shape[1]
     ways = np.empty((longest, most, steps))
-    for k in range(len(offsets) - 1):
+    for k in range(start, stop):
         first, last = offsets[k], offsets[k + 1]
         if first == last:
             continue
@@ -317,40 +311,27 @@ class NgramFull(Drawing):
             single, weight = np.exp(-rate * apart), np.exp(-rate / 2 * apart)
             ahead = weight @ follows.T.astype(np.float64)
             tables = (single, weight, ahead, follows)
-            _each(
-                len(firsts),
-                rng,
-                lambda start, stop, source, rows=rows, firsts=firsts, tables=tables: draw_regions(
-                    rows[start:stop], firsts[start:stop], *tables, source, drawn
-                ),
-            )
+            _each(len(firsts), rng, partial(draw_regions, rows, firsts, tables, drawn))
         return drawn
 
     def reconstruct(self, drawn: Ints32, offsets: Sizes, rng: np.random.Generator) -> Ints32:
         """Return for each trajectory the feasible regions closest to all draws; ties are broken uniformly."""
         tables = (self.distances, np.ascontiguousarray(self.regions.follows.T))
-        space = (self.regions.boxes, self.regions.centres)
-        nearest = np.empty(len(drawn), dtype=np.int32)
-        _each(
-            len(offsets) - 1,
-            rng,
-            lambda start, stop, source: reconstruct_regions(
-                drawn, offsets[start : stop + 1], *tables, *space, source, nearest
-            ),
-        )
+        space, nearest = (self.regions.boxes, self.regions.centres), np.empty(len(drawn), dtype=np.int32)
+        _each(len(offsets) - 1, rng, partial(reconstruct_regions, drawn, offsets, tables, space, nearest))
         return nearest
 
 
 @kernel
-def draw_regions(rows, firsts, single, weight, ahead, follows, rng, drawn):  # type: ignore[no-untyped-def]
+def draw_regions(rows, firsts, tables, drawn, start, stop, rng):  # type: ignore[no-untyped-def]
     """Draw for the trajectories that begin at `firsts`: both ends alone, then all pairs of neighbours.
 
     `rows[k]` are the rows of the tables for the visits of trajectory k. Column 1 of a visit is drawn with the
     visit before it, column 0 with the one after it.
     """
-    product = np.empty(len(follows))
-    size = rows.shape[1]
-    for k in range(len(firsts)):
+    single, weight, ahead, follows = tables
+    product, size = np.empty(len(follows)), rows.shape[1]
+    for k in range(start, stop):
         drawn[firsts[k], 1] = _pick(single[rows[k, 0]], rng)
         drawn[firsts[k] + size - 1, 0] = _pick(single[rows[k, size - 1]], rng)
         for p in range(size - 1):
@@ -376,19 +357,20 @@ def _pick(weights, rng):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def reconstruct_regions(drawn, offsets, distances, precedes, boxes, centres, rng, found):  # type: ignore[no-untyped-def]
+def reconstruct_regions(drawn, offsets, tables, space, found, start, stop, rng):  # type: ignore[no-untyped-def]
     """Find the shortest paths through layers of regions; inner visits count twice, as bigrams are added up.
 
     Candidates are the regions whose centre lies in the bounding box of all that was drawn. Where no feasible
     path exists in it, the box grows by a tenth of the map at a time.
     """
+    (distances, precedes), (boxes, centres) = tables, space
     longest = 1
-    for k in range(len(offsets) - 1):
+    for k in range(start, stop):
         longest = max(longest, offsets[k + 1] - offsets[k])
     cost = np.empty((longest, len(distances)), dtype=np.int64)
     ways = np.empty((longest, len(distances)))
     ring = 0.1 * max(boxes[:, 2].max() - boxes[:, 0].min(), boxes[:, 3].max() - boxes[:, 1].min())
-    for k in range(len(offsets) - 1):
+    for k in range(start, stop):
         first, last = offsets[k], offsets[k + 1]
         if first == last:
             continue
