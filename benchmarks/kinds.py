@@ -35,8 +35,7 @@ from ldptrace.models.routes.fitted import within
 from ldptrace.models.routes.model import RouteModel
 from ldptrace.models.routes.options import StreetOptions
 from ldptrace.protocol.grid import Grid
-from ldptrace.roads.leaning import Lean, Zones
-from ldptrace.roads.library import Library
+from ldptrace.roads.library import Lean, Library, Zones
 from ldptrace.simulation import collect
 
 # Zones of demand per side, and the standard deviations of the logarithms of what begins or ends in each, and of pairs.

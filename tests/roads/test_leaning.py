@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from ldptrace.protocol.grid import Grid
-from ldptrace.roads.leaning import SPECIAL, Lean, Zones, zones_of
-from ldptrace.roads.library import Library
+from ldptrace.roads.library import SPECIAL, Lean, Library, Zones, zones_of
 from road_kit import lattice_roads
 
 ROADS, GRID = lattice_roads(8), Grid((0, 0, 700, 700), 2)

@@ -10,8 +10,7 @@ import pytest
 
 from ldptrace.protocol.grid import Grid
 from ldptrace.roads.coverage import in_pieces
-from ldptrace.roads.leaning import Lean, Zones, zones_of
-from ldptrace.roads.library import Library
+from ldptrace.roads.library import Lean, Library, Zones, zones_of
 from road_kit import lattice_roads, scattered_roads
 
 

@@ -19,7 +19,7 @@ from ldptrace.errors import FormatError, InputError
 from ldptrace.io.provenance import write_beside
 from ldptrace.roads import read_roads
 from ldptrace.roads.matching import StreetIndex
-from ldptrace.roads.readers.sumo import VEHICLES, elements, open_to
+from ldptrace.roads.readers.xml_graphs import VEHICLES, elements, open_to
 
 SIMULATORS = ("sumo-trips", "sumo-routes", "matsim")
 SUMO = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:noNamespaceSchemaLocation='

@@ -19,8 +19,7 @@ from ldptrace.models.routes.fitted import Cut, Fitted
 from ldptrace.models.routes.weighting import Weighting
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
-from ldptrace.roads.leaning import Lean
-from ldptrace.roads.library import Library
+from ldptrace.roads.library import Lean, Library
 from ldptrace.simulation import collect
 from road_kit import scattered_roads
 

@@ -27,8 +27,7 @@ from ldptrace.models.routes.ends import (
 )
 from ldptrace.protocol.grid import Grid
 from ldptrace.roads.classes import STREET
-from ldptrace.roads.leaning import zones_of
-from ldptrace.roads.library import Library
+from ldptrace.roads.library import Library, zones_of
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.routes import Routes
 from road_kit import lattice_roads

@@ -25,8 +25,7 @@ from ldptrace.models.routes.options import StreetOptions
 from ldptrace.models.routes.strides import Strides
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
-from ldptrace.roads.leaning import Lean, Zones, zones_of
-from ldptrace.roads.library import Library
+from ldptrace.roads.library import Lean, Library, Zones, zones_of
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.routes import Routes
 from ldptrace.roads.routing import felt_lengths

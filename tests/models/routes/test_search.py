@@ -16,8 +16,7 @@ from ldptrace.models.routes.search import SMALL, parts_of, searched
 from ldptrace.models.routes.strides import DRAWN
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
-from ldptrace.roads.leaning import zones_of
-from ldptrace.roads.library import Library
+from ldptrace.roads.library import Library, zones_of
 from ldptrace.simulation import collect
 from road_kit import lattice_roads
 

@@ -33,8 +33,7 @@ from ldptrace.models.routes.ends import Ends
 from ldptrace.models.routes.fitted import Fitted
 from ldptrace.models.routes.weighting import Weighting
 from ldptrace.models.solver import DenseSolver
-from ldptrace.roads.leaning import Pool
-from ldptrace.roads.library import Library
+from ldptrace.roads.library import Library, Pool
 
 # Routes of each kind that are compared, and the trees of routes that their ends come from.
 ROUTES, TREES = 20_000, 700

@@ -20,7 +20,7 @@ from ldptrace.models.linear import smooth
 from ldptrace.models.prior import Prior, PriorComponent
 from ldptrace.protocol.grid import Grid
 from ldptrace.roads.classes import STREET, class_rank
-from ldptrace.roads.leaning import zones_of
+from ldptrace.roads.library import zones_of
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.routes import Routes
 from ldptrace.roads.routing import side_of

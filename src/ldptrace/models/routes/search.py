@@ -20,8 +20,7 @@ from ldptrace.models.routes.drivers import Drivers
 from ldptrace.models.routes.ends import GATE, kinds_of, places_of
 from ldptrace.models.routes.fitted import Cut, Fitted
 from ldptrace.models.routes.weighting import joined_cells
-from ldptrace.roads.leaning import Lean, Pool, Zones
-from ldptrace.roads.library import ROUTES, Library
+from ldptrace.roads.library import ROUTES, Lean, Library, Pool, Zones
 from ldptrace.roads.network import RoadNetwork
 
 # Shares of the routes that are drawn one after the other: the first say where to look, the last follow what was found.

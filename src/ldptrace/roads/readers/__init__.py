@@ -8,18 +8,18 @@ from pathlib import Path
 from ldptrace.errors import FormatError, InputError
 from ldptrace.roads.classes import Mode, checked_mode
 from ldptrace.roads.network import RoadNetwork
-from ldptrace.roads.readers import folder, graphml, lines, osm, sumo
+from ldptrace.roads.readers import folder, lines, xml_graphs
 from ldptrace.roads.readers.streets import Streets
 
 READERS = {
-    ".osm.pbf": osm.read,
-    ".pbf": osm.read,
-    ".osm": osm.read,
-    ".osm.gz": osm.read,
-    ".osm.bz2": osm.read,
-    ".graphml": graphml.read,
-    ".net.xml": sumo.read,
-    ".net.xml.gz": sumo.read,
+    ".osm.pbf": lines.read_osm,
+    ".pbf": lines.read_osm,
+    ".osm": lines.read_osm,
+    ".osm.gz": lines.read_osm,
+    ".osm.bz2": lines.read_osm,
+    ".graphml": xml_graphs.read_graphml,
+    ".net.xml": xml_graphs.read_sumo,
+    ".net.xml.gz": xml_graphs.read_sumo,
     ".geojson": lines.read_geojson,
     ".geojson.gz": lines.read_geojson,
     ".json": lines.read_geojson,
