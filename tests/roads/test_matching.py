@@ -51,7 +51,7 @@ def _town() -> StreetIndex:
 
 
 def _look(index: StreetIndex, x: float, y: float, heading: float, old: int) -> tuple[int, float, float]:
-    lattice = np.append(index.frame, index.shape)
+    lattice = index.lattice
     way = (np.cos(heading), np.sin(heading))
     reach = REACH * index.tolerance
     return matching._best(
@@ -62,7 +62,7 @@ def _look(index: StreetIndex, x: float, y: float, heading: float, old: int) -> t
 def test_one_bucket_holds_every_street_within_reach() -> None:
     """The best street, and whether one is near, as a look at all pieces of all streets finds them."""
     index, rng = _town(), np.random.default_rng(4)
-    reach, lattice = REACH * index.tolerance, np.append(index.frame, index.shape)
+    reach, lattice = REACH * index.tolerance, index.lattice
     ax, ay, ux, uy, long, _ = index.pieces.T
     hits = 0
     for x, y, heading in zip(*rng.uniform(-80, 1580, (2, 400)), rng.uniform(0, 7, 400), strict=True):

@@ -83,9 +83,8 @@ class StreetIndex:
     # Streets at each node.
     at_node: Ints
     at_first: Ints
-    # Buckets: origin and width, how many, and their pieces.
-    frame: Floats
-    shape: tuple[int, int]
+    # Buckets: their origin, width, columns and rows; then their pieces.
+    lattice: Floats
     first: Ints
     held: Ints32
 
@@ -118,32 +117,35 @@ class StreetIndex:
         reach = REACH * tolerance
         wide, high = float(np.ptp(x)) + 2 * reach, float(np.ptp(y)) + 2 * reach
         width = max(reach, math.sqrt(wide * high / _MOST_BUCKETS), max(wide, high) / _MOST_BUCKETS)
-        frame = np.array([float(x.min()) - reach, float(y.min()) - reach, width])
-        shape = (int(wide / width) + 1, int(high / width) + 1)
-        first, held = _buckets(pieces, frame, shape, reach)
+        columns, rows = int(wide / width) + 1, int(high / width) + 1
+        lattice = np.array([float(x.min()) - reach, float(y.min()) - reach, width, columns, rows])
+        sizes = np.zeros(columns * rows, dtype=np.int64)
+        _fill(pieces, lattice, reach, sizes, np.empty(0, dtype=np.int32))
+        first = ragged.offsets_of(sizes)
+        held = np.empty(first[-1], dtype=np.int32)
+        _fill(pieces, lattice, reach, first[:-1].copy(), held)
         return cls(
-            once,
-            np.where(back[once] < 0, once, back[once]),
-            tolerance,
-            scale,
-            pieces,
-            street,
-            ends,
-            length,
-            np.bincount(both, minlength=roads.nodes) >= 3,
-            order % len(once),
-            at_first,
-            frame,
-            shape,
-            first,
-            held,
+            along=once,
+            back=np.where(back[once] < 0, once, back[once]),
+            tolerance=tolerance,
+            scale=scale,
+            pieces=pieces,
+            street=street,
+            ends=ends,
+            length=length,
+            junction=np.bincount(both, minlength=roads.nodes) >= 3,
+            at_node=order % len(once),
+            at_first=at_first,
+            lattice=lattice,
+            first=first,
+            held=held,
         )
 
     def follow(self, trips: Trajectories) -> Followed:
         """Find the streets that every trip used."""
         x, y = trips.x * self.scale[0], trips.y * self.scale[1]
         t = np.zeros(1) if trips.t is None else trips.t
-        index = (self.pieces, self.street, np.append(self.frame, self.shape), self.first, self.held)
+        index = (self.pieces, self.street, self.lattice, self.first, self.held)
         nodes = (self.ends, self.length, self.at_first, self.at_node)
 
         def work(_: int, start: int, stop: int) -> tuple[Any, ...]:
@@ -163,37 +165,27 @@ class StreetIndex:
         return np.where(found.forward, self.along[found.street], self.back[found.street])
 
 
-def _buckets(pieces: Floats, frame: Floats, shape: tuple[int, int], reach: float) -> tuple[Ints, Ints32]:
-    """Return the first piece of each bucket, and the pieces of all buckets in order."""
-    sizes = np.zeros(shape[0] * shape[1], dtype=np.int64)
-    _fill(pieces, frame, shape, reach, sizes, np.empty(0, dtype=np.int32))
-    first = ragged.offsets_of(sizes)
-    held = np.empty(first[-1], dtype=np.int32)
-    _fill(pieces, frame, shape, reach, first[:-1].copy(), held)
-    return first, held
-
-
 @kernel
-def _fill(pieces, frame, shape, reach, place, held):  # type: ignore[no-untyped-def]
+def _fill(pieces, lattice, reach, place, held):  # type: ignore[no-untyped-def]
     """Count the pieces of each bucket, or store them if `held` has room.
 
     The function goes through the columns of buckets: it finds the part of a piece that is near the column, and then the
     buckets near this part.
     """
-    wide, far = frame[2], reach / frame[2]
+    wide, far, columns, rows = lattice[2], reach / lattice[2], int(lattice[3]), int(lattice[4])
     for piece in range(len(pieces)):
-        ax, ay = (pieces[piece, 0] - frame[0]) / wide, (pieces[piece, 1] - frame[1]) / wide
+        ax, ay = (pieces[piece, 0] - lattice[0]) / wide, (pieces[piece, 1] - lattice[1]) / wide
         dx, dy = pieces[piece, 2] * pieces[piece, 4] / wide, pieces[piece, 3] * pieces[piece, 4] / wide
         left, right = min(ax, ax + dx) - far, max(ax, ax + dx) + far
-        for i in range(max(int(left), 0), min(int(right), shape[0] - 1) + 1):
+        for i in range(max(int(left), 0), min(int(right), columns - 1) + 1):
             low, high = 0.0, 1.0
             if dx != 0.0:
                 one, other = (i - far - ax) / dx, (i + 1 + far - ax) / dx
                 low, high = max(min(one, other), 0.0), min(max(one, other), 1.0)
             bottom = min(ay + low * dy, ay + high * dy) - far
             top = max(ay + low * dy, ay + high * dy) + far
-            for j in range(max(int(bottom), 0), min(int(top), shape[1] - 1) + 1):
-                bucket = i * shape[1] + j
+            for j in range(max(int(bottom), 0), min(int(top), rows - 1) + 1):
+                bucket = i * rows + j
                 if len(held):
                     held[place[bucket]] = piece
                 place[bucket] += 1

@@ -50,7 +50,7 @@ def test_no_places_round_trip(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("name,x\nA,1\n", "no column category, closes, opens, popularity, y"),
-        ("name,category,x,y,opens,closes,popularity\nA,b,one,1,0,24,1\n", "text where a number belongs"),
+        ("name,category,x,y,opens,closes,popularity\nA,b,one,1,0,24,1\n", "invalid value .one."),
         ("name,category,x,y,opens,closes,popularity\nA,b,1,1,25,26,1\n", "must open at an hour from 0 to 24"),
         ("name,category,x,y,opens,closes,popularity\nA,b,1,1,9,8,1\n", "close later"),
         ("", "not a table of places"),
