@@ -69,10 +69,14 @@ def census(trajectories: Trajectories, area: Grid | None = AREA, outside: Outsid
     return one + other
 
 
+def inside(trajectories: Trajectories, outside: Outside | None) -> Trajectories:
+    return stay_inside(AREA, outside, True, {}, trajectories)
+
+
 def test_what_leaves_is_cut_dropped_or_clamped() -> None:
     both = trips([(1, 1), (11, 5)], [(2, 2)], [])
-    assert stay_inside(both, AREA, "cut").x.tolist() == [1, 2]
-    assert stay_inside(both, AREA, "drop").x.tolist() == [2]
+    assert inside(both, "cut").x.tolist() == [1, 2]
+    assert inside(both, "drop").x.tolist() == [2]
     assert census(both, outside="drop").notes(AREA, "it") == [
         "it: 1 of 3 trajectories have no points and are omitted",
         "it: 1 trip leaves the bounds and is omitted (of 2 trajectories)",
@@ -81,17 +85,17 @@ def test_what_leaves_is_cut_dropped_or_clamped() -> None:
     for policy in POLICIES:
         found = census(both, outside=policy)
         assert (found.kept, found.kept_points) == sizes[policy]
-    clamped = stay_inside(both, AREA, "clamp")
+    clamped = inside(both, "clamp")
     assert (clamped.x.tolist(), clamped.y.tolist()) == ([1, 10, 2], [1, 5, 2])
     assert "1 point of 1 trip moved to the border" in census(both, outside="clamp").notes(AREA, "it")[1]
     assert both.x.tolist() == [1, 11, 2]
 
 
 def test_what_is_inside_passes_untouched() -> None:
-    inside = trips([(0, 0), (10, 10)])
-    assert np.shares_memory(stay_inside(inside, AREA, "cut").x, inside.x)
-    assert census(inside).notes(AREA, "it") == []
-    assert stay_inside(trips([(11, 0)], []), AREA, None).x.tolist() == [11]
+    all_in = trips([(0, 0), (10, 10)])
+    assert np.shares_memory(inside(all_in, "cut").x, all_in.x)
+    assert census(all_in).notes(AREA, "it") == []
+    assert inside(trips([(11, 0)], []), None).x.tolist() == [11]
 
 
 def test_times_are_those_of_all_blocks() -> None:

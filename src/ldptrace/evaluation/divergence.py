@@ -136,17 +136,13 @@ class Spread:
     def mean(self) -> float:
         return self.total / max(int(self.classes.sum()), 1)
 
-    @property
-    def usual_most(self) -> float:
-        """The largest value that is not a rare exception, rounded up to the end of its class."""
-        reached = self.classes.cumsum()
-        place = int(np.searchsorted(reached, (1 - RARE) * reached[-1]))
-        return min(self.high, 2.0 ** (LOWEST + (place + 1) / PER_DOUBLING))
-
     @cached_property
     def drawn(self) -> Floats:
-        """The borders of the buckets in which values are drawn."""
-        return round_edges(self.usual_most)
+        """The borders of the buckets in which values are drawn: up to the largest value that is not a rare exception,
+        rounded up to the end of its class."""
+        reached = self.classes.cumsum()
+        place = int(np.searchsorted(reached, (1 - RARE) * reached[-1]))
+        return round_edges(min(self.high, 2.0 ** (LOWEST + (place + 1) / PER_DOUBLING)))
 
     def counted(self, values: Floats) -> Each[Floats]:
         """Return the values of any set in three histograms over the range of this set: as in the reference code,

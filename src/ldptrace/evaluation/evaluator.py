@@ -51,7 +51,6 @@ from ldptrace.evaluation.scorecard import Scorecard
 from ldptrace.evaluation.sets import SAMPLE, Side, measured, one_for_each, open_sides, set_names
 from ldptrace.evaluation.settings import GRID, Judging, Settings
 from ldptrace.evaluation.stream_metrics import Course, StreamReference
-from ldptrace.evaluation.summary import Summary
 from ldptrace.evaluation.values import entries
 from ldptrace.io.files import trajectories_of
 from ldptrace.methods import method
@@ -153,8 +152,8 @@ def evaluate(
             streets = StreetIndex.of(network)
     with stages("summarise"):
         few = SAMPLE if attacks else DRAWN if streets is None else ROUTED
-        sizes = [side.census.kept for side in sides[1:]]
-        first, again = sides[0].measured(rng, streets, few, sizes)
+        kept = [side.census.kept for side in sides[1:]]
+        first, again = sides[0].measured(rng, streets, few, kept)
         others = [side.measured(rng, streets, few)[0] for side in sides[1:]]
         cells, perfect = Reference.of(first.summary, area, rng), LinePair.draw(first, rng)
     stream: dict[str, Any] | None = None
@@ -163,7 +162,10 @@ def evaluate(
         with stages("streams"):
             stream, courses = _streams(sides, network, (tick, from_tick), seed)
     with stages("measure"):
-        walks = uniform_walks(_walk_sizes(first.summary, rng), area, rng, crs=sides[0].crs)
+        sizes = first.summary.tables.sizes
+        if len(first.summary) > WALKS:
+            sizes = rng.multinomial(WALKS, sizes / sizes.sum())
+        walks = uniform_walks(np.repeat(np.arange(len(sizes)), sizes), area, rng, crs=sides[0].crs)
         blind = measured(timed_walks(walks, first.traces, rng), area, streets, rng)
         controls = _controls(network, streets, others, area, rng)
         blind = blind.resized(len(first.summary))
@@ -368,14 +370,6 @@ def _query_curves(
         errors.append([average_relative_error(truth, answers, cells.points) for answers in counts])
     *curves, floor = (list(curve) for curve in zip(*errors, strict=True))
     return curves, floor
-
-
-def _walk_sizes(real: Summary, rng: np.random.Generator) -> Ints:
-    """Return the numbers of cells of real paths, or of a random sample of them."""
-    counts = real.tables.sizes
-    if len(real) > WALKS:
-        counts = rng.multinomial(WALKS, counts / counts.sum())
-    return np.repeat(np.arange(len(counts)), counts)
 
 
 def _picked(trajectories: Trajectories, rng: np.random.Generator) -> Ints:

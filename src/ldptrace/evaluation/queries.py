@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,7 +67,10 @@ class SquareQueries:
         for cell in np.flatnonzero(visits).tolist():
             (across, wide), (up, high) = columns[cell // grid.n], rows[cell % grid.n]
             total[across, up] += rng.multinomial(rng.multinomial(visits[cell], wide), high)
-        return _in_squares(total, x_range, y_range)
+        sums = np.zeros((total.shape[0] + 1, total.shape[1] + 1), dtype=np.int64)
+        sums[1:, 1:] = total.cumsum(axis=0).cumsum(axis=1)
+        (x_low, x_high), (y_low, y_high) = x_range, y_range
+        return sums[x_high, y_high] - sums[x_low, y_high] - sums[x_high, y_low] + sums[x_low, y_low]
 
     def shares(self, table: Floats, grid: Grid) -> Floats:
         """Return the share of the total of a table in each square. The table has sums per cell of a grid over the map.
@@ -137,15 +139,6 @@ def _slabs(low: Floats, high: Floats) -> tuple[Floats, Ints, Ints]:
     beyond = np.nextafter(high, np.inf)
     edges = np.sort(np.concatenate((low, beyond)))
     return edges, np.searchsorted(edges, low, side="right"), np.searchsorted(edges, beyond, side="right")
-
-
-def _in_squares(total: Ints, x_range: Sequence[Ints], y_range: Sequence[Ints]) -> Ints:
-    """Return the sums of a table of slabs over squares, from the first slab inside to before the first slab after
-    it."""
-    sums = np.zeros((total.shape[0] + 1, total.shape[1] + 1), dtype=np.int64)
-    sums[1:, 1:] = total.cumsum(axis=0).cumsum(axis=1)
-    (x_low, x_high), (y_low, y_high) = x_range, y_range
-    return sums[x_high, y_high] - sums[x_low, y_high] - sums[x_high, y_low] + sums[x_low, y_low]
 
 
 def _cut(edges: Floats, low: float, width: float) -> tuple[slice, Floats]:

@@ -164,7 +164,7 @@ class Side:
         """A function that returns a block with the labels of its set, within the area. It does not hold the set itself,
         so that machines of a cluster can run it."""
         labels = {"crs": self.crs, "timezone": self.timezone}
-        return partial(_kept, self.area, self.outside, self.census.has_times, labels)
+        return partial(stay_inside, self.area, self.outside, self.census.has_times, labels)
 
     def sample(self, rng: np.random.Generator) -> Trajectories:
         """Return all trajectories, or a random sample of about `SAMPLE`."""
@@ -239,20 +239,18 @@ def measured(
     return Side.of(trajectories, grid).measured(rng or np.random.default_rng(0), streets)[0]
 
 
-def _kept(
+def stay_inside(
     area: Grid, outside: Outside | None, timed: bool, labels: Mapping[str, Any], block: Trajectories
 ) -> Trajectories:
-    plain = replace(block, ids=None, extra=None, user=None, provenance=None, **labels)
-    return stay_inside(plain if timed else replace(plain, t=None), area, outside)
-
-
-def stay_inside(trajectories: Trajectories, area: Grid, outside: Outside | None) -> Trajectories:
-    """Return a block within the area, by the policy for trips that leave it, without empty trajectories. Without a
-    policy, such trips are kept.
+    """Return a block with its labels, within the area, by the policy for trips that leave it, without empty
+    trajectories. Without a policy, such trips are kept.
     """
+    kept = replace(block, ids=None, extra=None, user=None, provenance=None, **labels)
+    if not timed:
+        kept = replace(kept, t=None)
     if outside is not None:
-        trajectories = replace(within(trajectories, area.bounds, outside)[0], extra=None, trips=None)
-    return trajectories.take(trajectories.sizes > 0) if np.any(trajectories.sizes == 0) else trajectories
+        kept = replace(within(kept, area.bounds, outside)[0], extra=None, trips=None)
+    return kept.take(kept.sizes > 0) if np.any(kept.sizes == 0) else kept
 
 
 def on_local_clocks(trajectories: Trajectories) -> Trajectories:

@@ -41,44 +41,39 @@ def page(document: Document) -> str:
     sets, frame = document["sets"], _frame(document)
     promises = [promise(item["privacy"]) for item in sets]
     levels = {level: _rows(document, level) for level in LEVELS}
-    maps = _maps(document, frame)
-    drawn = _drawn(document, frame)
+    maps, drawn = _maps(document, frame), _drawn(document, frame)
     beside = [_figure("Real", maps["figures"][0]["picture"]), *maps["figures"][1 : len(sets) + 1]]
     if document["real"]["samples"]:
         beside = drawn[: len(sets) + 1]
+    beside = beside[: BESIDE + 1]
+    pictures = {
+        "uses": [use | {"strip": charts.strip(use["places"], use["alone"])} for use in document["uses"]],
+        "symbol": drawings.street_symbol(document["streets"], frame.ratio) if frame.streets else "",
+        "beside": beside,
+        "trips_drawn": [figure for figure in drawn if figure not in beside],
+        "courses": _courses(document),
+        "moments": _moments(document, frame),
+        "maps": maps,
+        "flows": _flows(document, frame),
+        "trips": _trips(document, frame),
+        "histograms": _histograms(document),
+        "times": _times(document),
+        "patterns": _patterns(document, frame.ratio),
+        "queries": _queries(document),
+        "attacks": attack_figures([item["attacks"] for item in sets]),
+        "corrected": [_row(sets, "corrected", name) for name in document["corrected"]],
+    }
     return template("scorecard.html").render(
+        **(document | pictures),
         style=Markup(asset("scorecard.css")),
-        evaluation=document["evaluation"],
         geographic=_geographic(document),
-        real=document["real"],
-        sets=sets,
-        verdicts=document["verdicts"],
-        uses=[use | {"strip": charts.strip(use["places"], use["alone"])} for use in document["uses"]],
-        beside=beside[: BESIDE + 1],
-        map_remark=document["map_remark"],
         sharing=sharing(document, promises),
-        unequal=document["unequal"],
-        controls=document["controls"],
-        symbol=drawings.street_symbol(document["streets"], frame.ratio) if frame.streets else "",
-        trips_drawn=[figure for figure in drawn if figure not in beside[: BESIDE + 1]],
+        promises=promises,
         nine=[{"title": LEVELS[level], "rows": levels[level]} for level in NINE],
         mobility=[{"title": LEVELS[level], "rows": levels[level]} for level in ("mobility", "difftraj")],
         street_rows=levels["street"],
         time_rows=levels["time"],
         stream_rows=levels["stream"],
-        stream=document["stream"],
-        courses=_courses(document),
-        moments=_moments(document, frame),
-        corrected=[_row(sets, "corrected", name) for name in document["corrected"]],
-        maps=maps,
-        flows=_flows(document, frame),
-        trips=_trips(document, frame),
-        histograms=_histograms(document),
-        times=_times(document),
-        patterns=_patterns(document, frame.ratio),
-        queries=_queries(document),
-        attacks=attack_figures([item["attacks"] for item in sets]),
-        promises=promises,
     )
 
 

@@ -217,13 +217,20 @@ def write_statement(
         raise InputError(f"a statement is a folder of papers, and {target} is a file")
     yaml = needed("yaml", "planning")
     entry = registry_entry(promise, who, made_with)
+    citation = {
+        "cff-version": "1.2.0",
+        "message": "If you use these data, please cite them.",
+        "type": "dataset",
+        "title": who.product,
+        "authors": [{"name": who.name or OPERATOR}],
+        "abstract": f"Synthetic trips made with ldptrace {made_with} under {promise.model_words}.",
+        "date-released": who.published,
+    } | ({} if who.url is None else {"url": who.url})
     texts = {
         "registry.yaml": yaml.safe_dump(entry, sort_keys=False, allow_unicode=True, width=110),
         "nist-sp-800-226.md": hazards(promise, who, made_with),
         "croissant.json": json.dumps(croissant(promise, who, file, made_with), indent=2) + "\n",
-        "CITATION.cff": yaml.safe_dump(
-            dict(_citation(promise, who, made_with)), sort_keys=False, allow_unicode=True
-        ),
+        "CITATION.cff": yaml.safe_dump(citation, sort_keys=False, allow_unicode=True),
     }
     with together():
         make_folder(target)
@@ -288,19 +295,6 @@ def croissant(promise: Promise, operator: Operator, file: Path | None, version: 
             }
         ]
     return document
-
-
-def _citation(promise: Promise, operator: Operator, version: str) -> Mapping[str, object]:
-    """Return the citation in the Citation File Format."""
-    return {
-        "cff-version": "1.2.0",
-        "message": "If you use these data, please cite them.",
-        "type": "dataset",
-        "title": operator.product,
-        "authors": [{"name": operator.name or OPERATOR}],
-        "abstract": f"Synthetic trips made with ldptrace {version} under {promise.model_words}.",
-        "date-released": operator.published,
-    } | ({} if operator.url is None else {"url": operator.url})
 
 
 def _filled(template: str, promise: Promise, operator: Operator, **facts: object) -> str:

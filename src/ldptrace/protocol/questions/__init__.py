@@ -1,8 +1,7 @@
 """What can be asked of an occasion. A question is one class, and similar ones share a file. Devices run this, so it
 needs the standard library only.
 
-The simulator has compiled counterparts of the common ones (`ldptrace.simulation.answers`), tested to agree, and
-runs the others as they are.
+The simulator has compiled counterparts (`ldptrace.simulation.answers`), tested to agree.
 """
 
 from __future__ import annotations
