@@ -16,7 +16,7 @@ from conftest import random_paths
 from evaluation_data import drifting_walks
 from ldptrace.core.parallel import NOTHING
 from ldptrace.core.paths import CellPaths
-from ldptrace.evaluation.patterns import mine, mine_passes, support
+from ldptrace.evaluation.patterns import mine, support
 from ldptrace.protocol.grid import Grid
 
 
@@ -40,7 +40,7 @@ def test_patterns_and_their_ties_are_those_of_a_dictionary(
     grid = Grid((0, 0, 1, 1), n)
     paths = random_paths(size, grid, rng, longest)
     expected = mined_by_hand(paths)
-    found = mine(paths)
+    found = mine(lambda work: work(paths, 0))
     rows = [tuple(row[row >= 0].tolist()) for row in found.cells]
     assert list(zip(rows, found.counts.tolist(), strict=True)) == expected[:100]
     other = random_paths(size, grid, rng, longest)
@@ -52,7 +52,7 @@ def test_patterns_and_their_ties_are_those_of_a_dictionary(
 def test_patterns_do_not_depend_on_blocks_and_passes(monkeypatch: pytest.MonkeyPatch, half: int) -> None:
     grid = Grid((0, 0, 10, 10), 6)
     paths = CellPaths.from_trajectories(drifting_walks(300, 1), grid)
-    whole = mine(paths)
+    whole = mine(lambda work: work(paths, 0))
     monkeypatch.setattr("ldptrace.evaluation.patterns.HALF", half)
 
     def passes(work: Callable[[CellPaths, int], Any]) -> Any:
@@ -61,6 +61,6 @@ def test_patterns_do_not_depend_on_blocks_and_passes(monkeypatch: pytest.MonkeyP
             total = total + work(paths.part(start, min(start + 7, 300)), number)
         return total
 
-    parts = mine_passes(passes)
+    parts = mine(passes)
     assert np.array_equal(whole.cells, parts.cells)
     assert np.array_equal(whole.counts, parts.counts)

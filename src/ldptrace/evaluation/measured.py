@@ -11,6 +11,7 @@ import numpy as np
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
+from ldptrace.core.placement import steps_to
 from ldptrace.core.times import UNNAMED
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.divergence import class_counts, class_edges, log_classes
@@ -153,7 +154,7 @@ def real_remarks(real: Measured) -> list[str]:
                 "buckets over the real range were used"
             )
     trips, scale = real.trajectories, summary.scale
-    steps = np.hypot(np.diff(trips.x) * scale[0], np.diff(trips.y) * scale[1])
+    steps = steps_to(trips, scale)[1:]
     moving = steps[ragged.inner_steps(trips.offsets) & (steps > 0)]
     apart = float(np.median(moving)) if len(moving) else 0.0
     fine = min(step * metres for step, metres in zip(summary.grid.step, scale, strict=True))

@@ -71,19 +71,15 @@ class Patterns:
         return Patterns(self.codes[order], self.counts[order], self.firsts[order], self.n)
 
 
-def mine(paths: CellPaths) -> Patterns:
-    """Return the most frequent patterns.
+def mine(passes: Passes) -> Patterns:
+    """Return the most frequent patterns of paths that are read block by block, in two passes.
 
     >>> from ldptrace.protocol.grid import Grid
-    >>> found = mine(CellPaths.from_lists([[0, 1, 2], [0, 1]], Grid((0, 0, 3, 3), 3)))
+    >>> paths = CellPaths.from_lists([[0, 1, 2], [0, 1]], Grid((0, 0, 3, 3), 3))
+    >>> found = mine(lambda work: work(paths, 0))
     >>> found.cells[:, :3].tolist(), found.counts.tolist()
     ([[0, 1, -1], [1, 2, -1], [0, 1, 2]], [2, 1, 1])
     """
-    return mine_passes(lambda work: work(paths, 0))
-
-
-def mine_passes(passes: Passes) -> Patterns:
-    """Do the same as `mine` for paths that are read block by block, in two passes."""
     short: Patterns = passes(partial(_counted, range(2, HALF + 1), None))
     best = short.most_frequent()
     least = best.counts[-1] if len(best.counts) == TOP else 0

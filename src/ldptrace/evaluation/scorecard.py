@@ -116,7 +116,8 @@ class Scorecard:
             | {"sets": sets, "evaluation": evaluation}
             | pictures
         )
-        self._document |= {name: judged(self._document)[name] for name in ("verdicts", "uses")}
+        judgement = judged(self._document)
+        self._document |= {name: judgement[name] for name in ("verdicts", "uses")}
 
     def __repr__(self) -> str:
         console = Console(file=io.StringIO(), width=79 + 20 * len(self.sets), highlight=False)

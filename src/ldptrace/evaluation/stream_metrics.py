@@ -16,7 +16,7 @@ import numpy as np
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.crs import scale_of
 from ldptrace.core.parallel import NOTHING, Each, child
-from ldptrace.core.placement import running
+from ldptrace.core.placement import running, steps_to
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Crowd
 from ldptrace.errors import InputError
@@ -314,9 +314,5 @@ def _references(
 def _at_speed(routes: Trajectories, leave: Floats, speed: float, grid: Grid) -> Trajectories:
     """Return routes with times. Each route begins at its time in `leave` and has a constant speed, in units of length
     per second."""
-    kx, ky = scale_of(grid.bounds, routes.crs)
-    step = np.hypot(
-        np.diff(routes.x, prepend=routes.x[:1]) * kx, np.diff(routes.y, prepend=routes.y[:1]) * ky
-    )
-    along = running(step, routes.offsets)
+    along = running(steps_to(routes, scale_of(grid.bounds, routes.crs)), routes.offsets)
     return replace(routes, t=np.repeat(leave, routes.sizes) + along / max(speed, 1e-300))

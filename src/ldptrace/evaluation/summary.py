@@ -23,7 +23,7 @@ from ldptrace.engines.base import Aside, Held, in_blocks
 from ldptrace.errors import InputError
 from ldptrace.evaluation import distances
 from ldptrace.evaluation.divergence import Spread
-from ldptrace.evaluation.patterns import Patterns, mine_passes, support
+from ldptrace.evaluation.patterns import Patterns, mine, support
 from ldptrace.protocol.grid import Grid
 from ldptrace.simulation.answers import moves_of
 
@@ -190,7 +190,7 @@ class Summary:
     @cached_property
     def patterns(self) -> Patterns:
         """The hundred most frequent patterns."""
-        patterns = mine_passes(lambda work: self.add_up(lambda part, number: work(part.paths, number)))
+        patterns = mine(lambda work: self.add_up(lambda part, number: work(part.paths, number)))
         return replace(patterns, counts=self._scaled(patterns.counts))
 
     def beside(self, other: Summary) -> Beside:
