@@ -217,14 +217,13 @@ class Progress(Stages):
 
 def _bars() -> Bars:
     """Make the progress display. The library that draws it is imported only if it is shown."""
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich import console, progress
 
-    return Progress(
-        SpinnerColumn(finished_text="✓"),
-        TextColumn("{task.description}", markup=False),
-        TimeElapsedColumn(),
-        console=Console(stderr=True, highlight=False),
+    return progress.Progress(
+        progress.SpinnerColumn(finished_text="✓"),
+        progress.TextColumn("{task.description}", markup=False),
+        progress.TimeElapsedColumn(),
+        console=console.Console(stderr=True, highlight=False),
     )
 
 
@@ -234,26 +233,18 @@ def counted(title: str) -> Iterator[Callable[[str, int, int], None]]:
 
     Yields the function that takes what is done next, and how many parts are done, of how many.
     """
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich import console, progress
 
-    err = Console(stderr=True, highlight=False)
+    err = console.Console(stderr=True, highlight=False)
     columns = (
-        TextColumn(title, markup=False),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}", markup=False),
+        progress.TextColumn(title, markup=False),
+        progress.BarColumn(bar_width=24),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(),
+        progress.TextColumn("{task.description}", markup=False),
     )
-    with Progress(*columns, console=err, disable=not err.is_terminal) as bars:
+    with progress.Progress(*columns, console=err, disable=not err.is_terminal) as bars:
         task = bars.add_task("", total=None)
         yield lambda what, done, total: bars.update(task, description=what, completed=done, total=total)
 
