@@ -94,7 +94,7 @@ def test_a_step_in_which_hardly_anybody_had_a_trip_weighs_a_little(rng: np.rando
     now, nobody = Now(PLAN, 600.0), np.full(20_000, -1)
     now.add(tally_of_step(PLAN, lines(9, rng), nobody, rng), 600.0)
     # Each of the 20,000 reports is one of some question, and counts a twentieth.
-    assert sum(now.memory.sums.users) == pytest.approx(1_000)
+    assert now.memory.sums.users == pytest.approx(1_000)
 
 
 @pytest.mark.slow
