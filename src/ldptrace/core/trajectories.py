@@ -331,18 +331,9 @@ class Trajectories:
     @staticmethod
     def from_table(found: RaggedTable, *, timezone: str | None = None) -> Trajectories:
         """Make trajectories from the columns of a table, as `ldptrace.core.tables.read_table` finds them."""
-        return Trajectories(
-            found.x,
-            found.y,
-            found.offsets,
-            t=found.t,
-            ids=found.ids,
-            crs=found.crs,
-            extra=found.extra,
-            user=found.user,
-            timezone=None if found.t is None else timezone or found.timezone,
-            trips=found.trips,
-        )
+        columns = (found.x, found.y, found.offsets, found.t, found.ids, found.crs, found.extra, found.user)
+        timezone = None if found.t is None else timezone or found.timezone
+        return Trajectories(*columns, timezone=timezone, trips=found.trips)
 
     @staticmethod
     def from_arrow(

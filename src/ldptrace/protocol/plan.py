@@ -1,9 +1,7 @@
 """The plan of a collection: public, immutable, versioned. Who is asked what, and what that costs.
 
-A plan has rounds. In a round with `everyone`, each user answers all questions and their budgets add up;
-in a round with `partition`, each user draws one question at random, by public shares and without looking
-at the data, and answers it with the whole budget of the round. The printed mechanism of the paper is a
-plan of two rounds for everyone; one report per user is a plan of one partitioned round.
+A plan has rounds (`ldptrace.protocol.round`). The printed mechanism of the paper is a plan of two rounds for everyone;
+one report per user is a plan of one partitioned round.
 """
 
 from __future__ import annotations
