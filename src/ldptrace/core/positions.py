@@ -213,14 +213,8 @@ def of_lines(
     `ROW` says which parts are of one line."""
     shapes = shapes.in_every_row(0)
     rows = pa.array(shapes.row)
-    return _with_lists(
-        _with(table.take(rows), {ROW: rows}),
-        shapes.offsets,
-        shapes.x,
-        shapes.y,
-        t,
-        shapes.m if measured else None,
-    )
+    parts, measures = _with(table.take(rows), {ROW: rows}), shapes.m if measured else None
+    return _with_lists(parts, shapes.offsets, shapes.x, shapes.y, t, measures)
 
 
 def _with_lists(

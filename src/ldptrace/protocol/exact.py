@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation, localcontext
 from fractions import Fraction
 
-from ldptrace.errors import InputError
-from ldptrace.protocol.limits import MAX_EPSILON, RATIO_BITS
+from ldptrace.errors import InputError, PlanError
+from ldptrace.protocol.limits import EPSILON_DIGITS, MAX_EPSILON, RATIO_BITS
 
 _DIGITS = 80
 
@@ -29,6 +29,14 @@ def budget_fraction(value: float | str | Decimal | Fraction, most: int, what: st
         raise InputError(f"{what} must be a number, got {str(value)[:80]!r}") from None
     if not 0 < budget <= most:
         raise InputError(f"{what} must be above 0 and at most {most}, got {str(value)[:80]}")
+    return budget
+
+
+def plan_fraction(value: float | str | Decimal | Fraction, most: int, what: str) -> Fraction:
+    """Return a budget that a plan can state: with few digits after the point."""
+    budget = budget_fraction(value, most, what)
+    if (budget * 10**EPSILON_DIGITS).denominator != 1:
+        raise PlanError(f"{what} must have at most {EPSILON_DIGITS} digits after the point, got {budget}")
     return budget
 
 

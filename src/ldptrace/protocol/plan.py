@@ -26,9 +26,9 @@ from ldptrace.protocol.canonical import (
     object_in,
     text_in,
 )
-from ldptrace.protocol.exact import decimal_text, epsilon_fraction, ratio_at_most, total
+from ldptrace.protocol.exact import decimal_text, epsilon_fraction, plan_fraction, ratio_at_most, total
 from ldptrace.protocol.grid import Grid
-from ldptrace.protocol.limits import EPSILON_DIGITS, MAX_DOCUMENT, MAX_N, MAX_ROUNDS, MAX_WORK
+from ldptrace.protocol.limits import EPSILON_DIGITS, MAX_DOCUMENT, MAX_EPSILON, MAX_N, MAX_ROUNDS, MAX_WORK
 from ldptrace.protocol.problems import PlanRefused, Problem
 from ldptrace.protocol.questions import CombinedSteps, CutEnd, Length, Question, Start, Steps
 from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
@@ -113,11 +113,7 @@ class Plan(Record):
     shuffled: Shuffled | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", epsilon_fraction(self.epsilon))
-        if (self.epsilon * 10**EPSILON_DIGITS).denominator != 1:
-            raise PlanError(
-                f"epsilon must have at most {EPSILON_DIGITS} digits after the point, got {self.epsilon}"
-            )
+        object.__setattr__(self, "epsilon", plan_fraction(self.epsilon, MAX_EPSILON, "epsilon"))
         if not re.fullmatch(METHOD_PATTERN, self.method):
             raise PlanError(f"a method is named like {METHOD_PATTERN}, got {self.method!r}")
         if self.crs is not None and not re.fullmatch(CRS_PATTERN, self.crs):

@@ -13,7 +13,7 @@ from typing import Any
 from ldptrace.errors import PlanError
 from ldptrace.protocol import limits
 from ldptrace.protocol.canonical import integer_in, object_in, text_in
-from ldptrace.protocol.exact import budget_fraction, decimal_text
+from ldptrace.protocol.exact import decimal_text, plan_fraction
 from ldptrace.protocol.problems import PlanRefused, Problem
 from ldptrace.protocol.records import Record
 from ldptrace.protocol.seals import checked_point
@@ -85,12 +85,7 @@ class Shuffled(Record):
         text_in(self.address, ADDRESS_PATTERN, "the address of a shuffler")
 
     def _settle(self, name: str, most: int, what: str) -> None:
-        value = budget_fraction(getattr(self, name), most, what)
-        if (value * 10**limits.EPSILON_DIGITS).denominator != 1:
-            raise PlanError(
-                f"{what} must have at most {limits.EPSILON_DIGITS} digits after the point, got {value}"
-            )
-        object.__setattr__(self, name, value)
+        object.__setattr__(self, name, plan_fraction(getattr(self, name), most, what))
 
     @property
     def hidden(self) -> int:

@@ -10,10 +10,9 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-from ldptrace.errors import PlanError
 from ldptrace.protocol import limits
 from ldptrace.protocol.canonical import integer_in, object_in, text_in
-from ldptrace.protocol.exact import budget_fraction, decimal_text
+from ldptrace.protocol.exact import budget_fraction, decimal_text, plan_fraction
 from ldptrace.protocol.records import Record
 from ldptrace.protocol.trips import clock
 
@@ -47,13 +46,7 @@ class Standing(Record):
         integer_in(self.recent, 1, self.every, "recent, in seconds and never more than every,")
         integer_in(self.start, 0, limits.MAX_START, "start, a Unix time,")
         integer_in(self.grace, 0, self.every, "grace, in seconds and never more than every,")
-        object.__setattr__(
-            self, "lifetime", budget_fraction(self.lifetime, limits.MAX_LIFETIME, "a lifetime")
-        )
-        if (self.lifetime * 10**limits.EPSILON_DIGITS).denominator != 1:
-            raise PlanError(
-                f"a lifetime has at most {limits.EPSILON_DIGITS} digits after the point, got {self.lifetime}"
-            )
+        object.__setattr__(self, "lifetime", plan_fraction(self.lifetime, limits.MAX_LIFETIME, "a lifetime"))
 
     @staticmethod
     def of(
