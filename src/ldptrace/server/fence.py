@@ -32,6 +32,10 @@ UNPACKED, RATIO = 64 << 20, 32
 _PIECE = 1 << 20
 # What the process needs of the environment: where Python and its packages are, and where compiled code is kept.
 _KEPT = ("PATH", "PYTHONPATH", "PYTHONHOME", "HOME", "LANG", "LC_ALL", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
+_ONES = (
+    *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_NUM_THREADS"),
+    *("PYTHONSAFEPATH", "PYTHONDONTWRITEBYTECODE"),
+)
 # One at a time, so that the limits of all of them together are those of one.
 _TURN = threading.Lock()
 
@@ -69,23 +73,17 @@ def _run(folder: Path, files: Mapping[str, bytes], limits: tuple[int, int] | Non
         (folder / _FILES / name).write_bytes(data)
     memory, seconds = limits or limits_of(sum(map(len, files.values())))
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    kept |= dict.fromkeys(_ONES, "1") | {"TMPDIR": str(folder)}
     if "PYTHONPATH" in kept:
         # The process works in another folder.
         kept["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, kept["PYTHONPATH"].split(os.pathsep)))
-    one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_NUM_THREADS"), "1")
     command = [sys.executable, "-m", "ldptrace.server.fence", str(memory), str(seconds)]
     with _TURN:
         try:
             status = subprocess.run(
                 command,
                 cwd=folder,
-                env={
-                    **kept,
-                    **one,
-                    "TMPDIR": str(folder),
-                    "PYTHONSAFEPATH": "1",
-                    "PYTHONDONTWRITEBYTECODE": "1",
-                },
+                env=kept,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

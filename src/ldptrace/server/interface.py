@@ -268,12 +268,10 @@ def _schema(kind: Any, components: dict[str, Schema], field: str = "") -> Schema
         return found
     if origin is Literal:
         return {"enum": list(parts)}
-    if origin in (list, Sequence):
-        return {"type": "array", "items": _schema(parts[0], components)}
-    if origin is tuple:
-        return {"type": "array", "items": _schema(parts[0], components)} | (
-            {} if ... in parts else {"minItems": len(parts), "maxItems": len(parts)}
-        )
+    if origin in (list, Sequence, tuple):
+        fixed = origin is tuple and ... not in parts
+        sizes = {"minItems": len(parts), "maxItems": len(parts)} if fixed else {}
+        return {"type": "array", "items": _schema(parts[0], components)} | sizes
     if origin in (dict, Mapping):
         value = _schema(parts[1], components)
         return {"type": "object"} | ({"additionalProperties": value} if value else {})
@@ -282,14 +280,13 @@ def _schema(kind: Any, components: dict[str, Schema], field: str = "") -> Schema
         if all(set(one) == {"type"} for one in found_of):
             return {"type": [one["type"] for one in found_of]}
         return {"anyOf": found_of}
-    if is_typeddict(kind):
+    described = _typed_dict if is_typeddict(kind) else _record
+    if is_typeddict(kind) or (is_dataclass(kind) and any(options_in(kind))):
         if kind.__name__ not in components:
+            # A type may name itself.
             components[kind.__name__] = {}
-            components[kind.__name__] = _typed_dict(kind, components)
+            components[kind.__name__] = described(kind, components)
         return {"$ref": f"#/components/schemas/{kind.__name__}"}
-    if is_dataclass(kind) and any(options_in(kind)):
-        components[kind.__name__] = _record(kind, components)  # type: ignore[union-attr]
-        return {"$ref": f"#/components/schemas/{kind.__name__}"}  # type: ignore[union-attr]
     return {} if kind in (Any, Fraction) else {"type": "object"}
 
 
@@ -306,14 +303,13 @@ def _record(kind: Any, components: dict[str, Schema]) -> Schema:
     for entry, hint in options_in(kind):
         about = option_of(entry)
         found = _schema(hint, components) | {"description": _in_json(about.help)}
-        limits = (
-            ("minimum", about.least),
-            ("exclusiveMinimum", about.above),
-            ("exclusiveMaximum", about.below),
-        )
-        found |= {key: value for key, value in limits if value is not None}
-        default = {"default": entry.default} if isinstance(entry.default, int | str) else {}
-        properties[entry.name] = found | default
+        given = {
+            "minimum": about.least,
+            "exclusiveMinimum": about.above,
+            "exclusiveMaximum": about.below,
+            "default": entry.default if isinstance(entry.default, int | str) else None,
+        }
+        properties[entry.name] = found | {key: value for key, value in given.items() if value is not None}
         if entry.default is MISSING and entry.name in kind.__dataclass_fields__:
             required.append(entry.name)
     found = {
