@@ -1,4 +1,8 @@
+"""Limits of bodies and of requests per address; times that operators write, and clocks for trials."""
+
 from __future__ import annotations
+
+import time
 
 import pytest
 from hypothesis import given
@@ -6,7 +10,7 @@ from hypothesis import strategies as st
 
 from ldptrace.errors import InputError
 from ldptrace.web import limits
-from ldptrace.web.limits import Arriving, RateLimit, Settings
+from ldptrace.web.limits import Arriving, RateLimit, Settings, moment, trial_clock
 
 
 class Clock:
@@ -84,3 +88,27 @@ def test_bodies_that_arrive_in_part_stay_within_their_bound(parts: list[tuple[in
 def test_a_limit_that_is_no_number_is_refused_by_its_name(name: str) -> None:
     with pytest.raises(InputError, match=f"{name} must be a number, got 'nan'"):
         Settings(**{name: float("nan")})
+
+
+def test_a_trial_clock_is_the_same_after_a_restart() -> None:
+    text = f"2027-03-01,1000,{time.time() - 10}"
+    assert trial_clock(text)() == pytest.approx(1_803_859_200 + 10_000, abs=500)
+    one, two = (trial_clock(text, lambda: 2e9) for _ in range(2))
+    assert one() == two()
+    assert trial_clock("2027-03-01,1000")() == pytest.approx(1_803_859_200, abs=500)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "2027-03-01", "x,1", "2027-03-01,x", "2027-03-01,0", "2027-03-01,1e9", "2027-03-01,1,2,3"]
+)
+def test_what_is_no_clock_is_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        trial_clock(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "tomorrow", "2027-02-30", "2027-03-01T25:00", "inf", "0001-01-01T00:00+14:00x"]
+)
+def test_what_is_no_time_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="a time is a moment"):
+        moment(text)
