@@ -164,20 +164,15 @@ def experiment(name: str) -> str:
     """An experiment as a part of a page: what it asks, what came out, figure and numbers."""
     from ldptrace_lab.reproduce.experiments import EXPERIMENTS
     from ldptrace_lab.reproduce.tables import side_by_side
+    from ldptrace_lab.tables import markdown
 
     document = results()[name]
-    table = side_by_side(EXPERIMENTS[name], _rows(document))
-    axis = [table.axis] if table.axis else []
-    lines = [["data", *axis, "metric", *table.columns]]
-    lines.append(["---"] * (2 + len(axis)) + ["---:"] * len(table.columns))
-    for line in table.lines:
-        values = [f"**{entry.text}**" if entry.best else entry.text for entry in line.entries]
-        lines.append([line.data, *([line.place] if axis else []), line.metric, *values])
+    table = markdown(side_by_side(EXPERIMENTS[name], _rows(document)))
     parts = [
         f"*{document['source']}.* {document['question']}",
         "\n".join(f"- {sentence}" for sentence in document["remarks"]),
         f"![{document['title']}](experiments/{name}.svg)",
-        '??? abstract "Numbers"\n\n' + "\n".join(f"    | {' | '.join(line)} |" for line in lines),
+        '??? abstract "Numbers"\n\n' + "\n".join(f"    {line}" for line in table),
     ]
     return "\n\n".join(part for part in parts if part)
 

@@ -171,7 +171,8 @@ def parse_epsilons(text: str) -> tuple[float, ...]:
 
 
 def _show(found: Comparison, out: Path) -> None:
-    from ldptrace_lab.compare.tables import tables, terminal, trusted, write
+    from ldptrace_lab.compare.tables import tables, trusted, write
+    from ldptrace_lab.tables import terminal
 
     written = write(found, out)
     screen = wide_console()

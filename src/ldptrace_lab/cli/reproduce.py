@@ -80,7 +80,8 @@ def reproduce(
     from ldptrace_lab.reproduce.published import SETS
     from ldptrace_lab.reproduce.runs import reproduce as run
     from ldptrace_lab.reproduce.runs import write_page
-    from ldptrace_lab.reproduce.tables import side_by_side, terminal
+    from ldptrace_lab.reproduce.tables import side_by_side
+    from ldptrace_lab.tables import terminal
 
     chosen = SCALES[scale]
     if data is None:

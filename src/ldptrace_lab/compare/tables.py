@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import dataclass
 from pathlib import Path
 
 from markupsafe import Markup
-from rich.table import Table as RichTable
 
 from ldptrace import __version__
 from ldptrace.core.atomic import atomic_path
@@ -17,7 +15,9 @@ from ldptrace.evaluation.scorecard import HEADINGS
 from ldptrace.evaluation.texts import TexCell, TexColumn, tex_tables
 from ldptrace.pages.page import asset, template
 from ldptrace.protocol.words import CENTRAL
-from ldptrace_lab.compare.runs import Comparison
+from ldptrace_lab.compare.runs import Comparison, Row
+from ldptrace_lab.tables import Entry, Line, Table
+from ldptrace_lab.tables import markdown as markdown_lines
 
 # Columns of a table by the level of their metrics.
 PARTS = {"paper": "the paper's nine metrics"} | {
@@ -38,75 +38,18 @@ SHORT = {
 MARK = "†"
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A value with its spread; `best` of all methods at this epsilon, references aside."""
-
-    mean: float | None = None
-    std: float | None = None
-    best: bool = False
-
-    @property
-    def text(self) -> str:
-        """
-        >>> Entry(0.01234, 0.001).text, Entry().text
-        ('.0123 ±.0010', '–')
-        """
-        if self.mean is None:
-            return "–"
-        return _short(self.mean) + ("" if self.std is None else f" ±{_short(self.std)}")
-
-
-@dataclass(frozen=True)
-class Line:
-    """One method at one epsilon."""
-
-    method: str
-    epsilon: str
-    entries: tuple[Entry, ...]
-    reference: bool
-    # Whether somebody must be trusted, or something taken as public, that local privacy does not need.
-    trusting: bool = False
-
-    @property
-    def name(self) -> str:
-        """With a mark that `trusted` explains."""
-        return f"{self.method} {MARK}" if self.trusting else self.method
-
-
-@dataclass(frozen=True)
-class Table:
-    """One data set and one family of metrics."""
-
-    data: str
-    part: str
-    columns: tuple[str, ...]
-    arrows: tuple[str, ...]
-    lines: tuple[Line, ...]
-
-    @property
-    def title(self) -> str:
-        return f"{self.data}: {PARTS[self.part]}"
-
-
 def tables(found: Comparison) -> list[Table]:
     """Return all tables, data set by data set; those without a value of a method are omitted."""
-    return [
-        table
-        for question in found.questions
-        for part in PARTS
-        if (table := _table(found, question.title, part)) is not None
-    ]
+    made = [_table(found, question.title, part) for question in found.questions for part in PARTS]
+    return [table for table in made if not all(line.aside for line in table.lines)]
 
 
-def _table(found: Comparison, data: str, part: str) -> Table | None:
+def _table(found: Comparison, data: str, part: str) -> Table:
     rows = [
         row
         for row in found.rows
         if row.data == data and part == ("paper" if row.metric.name in METRICS else row.metric.level)
     ]
-    if all(row.contestant.kind == "reference" for row in rows):
-        return None
     metrics = list({row.metric.name: row.metric for row in rows}.values())
     by_place = {(row.contestant, row.epsilon, row.metric.name): row for row in rows}
     lines = []
@@ -121,13 +64,24 @@ def _table(found: Comparison, data: str, part: str) -> Table | None:
                     one.mean for one in rows if (one.epsilon, one.metric.name) == (epsilon, metric.name)
                 ]
                 top = (min if metric.goal == "min" else max)(rivals, default=None)
-                best = epsilon is not None and len(rivals) > 1
-                entries.append(Entry() if row is None else Entry(row.mean, row.std, best and row.mean == top))
-            text = "" if epsilon is None else f"{epsilon:g}"
-            lines.append(Line(who.name, text, tuple(entries), who.kind == "reference", not who.local))
-    columns = tuple(SHORT.get(metric.name, metric.title) for metric in metrics)
-    arrows = tuple("↓" if metric.goal == "min" else "↑" for metric in metrics)
-    return Table(data, part, columns, arrows, tuple(lines))
+                competes = row is not None and epsilon is not None and len(rivals) > 1
+                entries.append(Entry(_text(row), row is not None and competes and row.mean == top))
+            labels = (
+                who.name if who.local else f"{who.name} {MARK}",
+                "" if epsilon is None else f"{epsilon:g}",
+            )
+            lines.append(Line(labels, tuple(entries), who.kind == "reference"))
+    columns = (
+        f"{SHORT.get(metric.name, metric.title)} {'↓' if metric.goal == 'min' else '↑'}" for metric in metrics
+    )
+    return Table(f"{data}: {PARTS[part]}", ("method", "epsilon"), tuple(columns), tuple(lines))
+
+
+def _text(row: Row | None) -> str:
+    """Return mean and spread, as in ".0123 ±.0010"."""
+    if row is None:
+        return "–"
+    return _short(row.mean) + ("" if row.std is None else f" ±{_short(row.std)}")
 
 
 def _short(value: float) -> str:
@@ -150,14 +104,7 @@ def trusted(found: Comparison) -> list[str]:
 def markdown(found: Comparison) -> str:
     parts = []
     for table in tables(found):
-        head = [f"{name} {arrow}" for name, arrow in zip(table.columns, table.arrows, strict=True)]
-        parts += [f"### {table.title}", ""]
-        parts.append("| method | epsilon | " + " | ".join(head) + " |")
-        parts.append("|---|--:|" + "--:|" * len(head))
-        for line in table.lines:
-            cells = [f"**{entry.text}**" if entry.best else entry.text for entry in line.entries]
-            parts.append(f"| {line.name} | {line.epsilon} | " + " | ".join(cells) + " |")
-        parts.append("")
+        parts += [f"### {table.title}", "", *markdown_lines(table), ""]
     for sentence in trusted(found):
         parts += [sentence, ""]
     return "\n".join(parts)
@@ -166,29 +113,27 @@ def markdown(found: Comparison) -> str:
 def latex(found: Comparison) -> str:
     """Return all tables as LaTeX (booktabs). A table that would not fit a page is divided into several."""
 
-    def name(line: Line) -> TexCell:
-        cell = TexCell.of(line.method)
-        return TexCell(cell.tex + r" $\dagger$", cell.points + 10) if line.trusting else cell
+    def name(label: str) -> TexCell:
+        cell = TexCell.of(label.removesuffix(f" {MARK}"))
+        return TexCell(cell.tex + r" $\dagger$", cell.points + 10) if label.endswith(MARK) else cell
 
     def value(entry: Entry) -> TexCell:
-        if entry.mean is None:
-            return TexCell.of("--")
-        return TexCell.of(_short(entry.mean), "" if entry.std is None else _short(entry.std), bold=entry.best)
+        mean, _, std = entry.text.partition(" ±")
+        return TexCell.of("--" if mean == "–" else mean, std, bold=entry.best)
 
     parts = [r"% needs \usepackage{booktabs}"]
     for table in tables(found):
+        names, epsilons = zip(*(line.labels for line in table.lines), strict=True)
         first = [
-            TexColumn("method", [name(line) for line in table.lines], "l"),
-            TexColumn("", [TexCell.of(line.epsilon) for line in table.lines], mark=r"$\varepsilon$"),
+            TexColumn("method", [name(label) for label in names], "l"),
+            TexColumn("", [TexCell.of(epsilon) for epsilon in epsilons], mark=r"$\varepsilon$"),
         ]
-        columns = [
-            TexColumn(
-                title,
-                [value(line.entries[place]) for line in table.lines],
-                mark=r"$\downarrow$" if arrow == "↓" else r"$\uparrow$",
-            )
-            for place, (title, arrow) in enumerate(zip(table.columns, table.arrows, strict=True))
-        ]
+        columns = []
+        for place, column in enumerate(table.columns):
+            title, arrow = column.rsplit(" ", 1)
+            values = [value(line.entries[place]) for line in table.lines]
+            mark = r"$\downarrow$" if arrow == "↓" else r"$\uparrow$"
+            columns.append(TexColumn(title, values, mark=mark))
         parts += [f"% {table.title}", *tex_tables(first, columns)]
     parts += [f"% {sentence}" for sentence in trusted(found)]
     return "\n".join(parts)
@@ -205,18 +150,6 @@ def csv_text(found: Comparison) -> str:
         # None is an empty cell.
         writer.writerow([*place, row.mean, row.std, row.seeds])
     return text.getvalue()
-
-
-def terminal(table: Table) -> RichTable:
-    shown = RichTable(title=table.title, box=None, pad_edge=False, title_justify="left")
-    shown.add_column("method")
-    shown.add_column("epsilon", justify="right")
-    for name, arrow in zip(table.columns, table.arrows, strict=True):
-        shown.add_column(f"{name} {arrow}", justify="right")
-    for line in table.lines:
-        cells = [f"{entry.text}*" if entry.best else entry.text for entry in line.entries]
-        shown.add_row(line.name, line.epsilon, *cells, style="dim" if line.reference else "")
-    return shown
 
 
 def write(found: Comparison, folder: Path) -> list[Path]:

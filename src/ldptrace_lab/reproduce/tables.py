@@ -10,9 +10,6 @@ import math
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import groupby
-from typing import NamedTuple
-
-from rich.table import Table
 
 from ldptrace.evaluation.metrics import METRICS
 from ldptrace.methods import method as method_of
@@ -20,6 +17,7 @@ from ldptrace_lab.kept import others
 from ldptrace_lab.reproduce import published
 from ldptrace_lab.reproduce.bench import CENTRAL, FLOOR, MEASURED, PUBLISHED, WALKS, Row
 from ldptrace_lab.reproduce.experiments import Experiment
+from ldptrace_lab.tables import Entry, Line, Table
 
 # The title and the colour of each method. Published and measured values of one method share a colour, and stand beside
 # each other in this order.
@@ -76,46 +74,27 @@ def label(source: str, method: str) -> str:
     return title(method) + (", published" if source == PUBLISHED else "")
 
 
-class Entry(NamedTuple):
-    """One value as text, and whether it is the best of what was measured and is private."""
-
-    text: str
-    best: bool = False
-
-
-class Line(NamedTuple):
-    data: str
-    place: str
-    metric: str
-    entries: tuple[Entry, ...]
-
-
-class SideBySide(NamedTuple):
-    columns: tuple[str, ...]
-    lines: tuple[Line, ...]
-    # Whether the axis has more than one place, so that it is worth a column.
-    axis: str
-
-
-def side_by_side(experiment: Experiment, rows: Sequence[Row]) -> SideBySide:
+def side_by_side(experiment: Experiment, rows: Sequence[Row]) -> Table:
+    """Return the table of an experiment. Its axis has a column if there is more than one place on it."""
     series = list(dict.fromkeys((row.source, row.method) for row in rows))
     sets = list(dict.fromkeys(row.data for row in rows))
     metrics = list(dict.fromkeys([*experiment.metrics, *(row.metric for row in rows)]))
     by_place: dict[tuple[str, str, float], dict[tuple[str, str], Row]] = {}
     for row in sorted(rows, key=lambda row: (sets.index(row.data), metrics.index(row.metric), row.x)):
         by_place.setdefault((row.data, row.metric, row.x), {})[row.source, row.method] = row
-    lines: list[Line] = []
+    lines = []
     for (data, metric, x), own in by_place.items():
         found = [own.get(pair) for pair in series]
         best = _best([row for row in found if row is not None], metric)
         entries = tuple(Entry(_text(row), row is not None and row is best) for row in found)
-        lines.append(Line(data, f"{x:,.0f}" if x >= 1000 else f"{x:.4g}", title_of(metric), entries))
+        lines.append((data, f"{x:,.0f}" if x >= 1000 else f"{x:.4g}", title_of(metric), entries))
     joined: list[Line] = []
-    for _, group in groupby(lines, lambda line: (line.data, line.metric, line.entries)):
-        alike = list(group)
-        whole = alike[0]._replace(place=f"{alike[0].place} to {alike[-1].place}")
-        joined += [whole] if len(alike) > 2 else alike
-    return SideBySide(tuple(label(*pair) for pair in series), tuple(joined), experiment.axis)
+    for (data, metric, entries), group in groupby(lines, lambda line: (line[0], *line[2:])):
+        places = [place for _, place, *_ in group]
+        for place in [f"{places[0]} to {places[-1]}"] if len(places) > 2 else places:
+            joined.append(Line((data, place, metric) if experiment.axis else (data, metric), entries))
+    labels = ("data", experiment.axis, "metric") if experiment.axis else ("data", "metric")
+    return Table("", labels, tuple(label(*pair) for pair in series), tuple(joined))
 
 
 def title_of(metric: str) -> str:
@@ -123,24 +102,6 @@ def title_of(metric: str) -> str:
     if metric not in METRICS:
         return UNITS.get(metric, metric)
     return f"{METRICS[metric].title} {'↓' if METRICS[metric].goal == 'min' else '↑'}"
-
-
-def terminal(table: SideBySide) -> Table:
-    """Return the text for the terminal; the best is marked with a star."""
-    drawn = Table(box=None, pad_edge=False)
-    drawn.add_column("data")
-    if table.axis:
-        drawn.add_column(table.axis, justify="right")
-    drawn.add_column("metric")
-    for name in table.columns:
-        drawn.add_column(name, justify="right", overflow="fold")
-    before = None
-    for line in table.lines:
-        place = [line.place] if table.axis else []
-        values = [entry.text + ("*" if entry.best else "") for entry in line.entries]
-        drawn.add_row(line.data if line.data != before else "", *place, line.metric, *values)
-        before = line.data
-    return drawn
 
 
 def _best(own: Sequence[Row], metric: str) -> Row | None:

@@ -11,7 +11,8 @@ from rich.console import Console
 from ldptrace.evaluation.metrics import METRICS
 from ldptrace.evaluation.values import ALL_METRICS
 from ldptrace_lab.compare.runs import Comparison, Question, Row, compare, contestant
-from ldptrace_lab.compare.tables import csv_text, latex, markdown, page, tables, terminal, write
+from ldptrace_lab.compare.tables import PARTS, csv_text, latex, markdown, page, tables, write
+from ldptrace_lab.tables import terminal
 
 
 @pytest.fixture
@@ -36,10 +37,13 @@ def found(question: Question) -> Comparison:
 
 def test_one_table_for_each_family_of_metrics(found: Comparison) -> None:
     first, second = tables(found)
-    assert (first.part, second.part) == ("paper", "street")
-    assert first.columns == ("density", "Kendall")
-    assert first.arrows == ("↓", "↑")
-    assert [line.method for line in first.lines] == ["paper", "adatrace", "fresh-sample"]
+    assert [first.title, second.title] == [f"square: {PARTS[part]}" for part in ("paper", "street")]
+    assert first.columns == ("density ↓", "Kendall ↑")
+    assert [line.labels for line in first.lines] == [
+        ("paper", "1"),
+        ("adatrace †", "1"),
+        ("fresh-sample", ""),
+    ]
     assert [[entry.best for entry in line.entries] for line in first.lines] == [
         [False, False],
         [True, True],
@@ -52,7 +56,7 @@ def test_one_table_for_each_family_of_metrics(found: Comparison) -> None:
 
 def test_a_table_in_which_no_method_has_a_value_is_omitted(found: Comparison) -> None:
     hours = Row("square", found.rows[4].contestant, None, ALL_METRICS["departure_error"], 0.0001, None, 1)
-    assert [table.part for table in tables(replace(found, rows=(*found.rows, hours)))] == ["paper", "street"]
+    assert len(tables(replace(found, rows=(*found.rows, hours)))) == 2
 
 
 def test_metrics_of_planners_and_of_difftraj_have_tables(found: Comparison) -> None:
@@ -61,7 +65,8 @@ def test_metrics_of_planners_and_of_difftraj_have_tables(found: Comparison) -> N
         for name in ("common_part_of_commuters", "difftraj_trip_error")
     ]
     made = tables(replace(found, rows=(*found.rows, *own)))
-    assert [table.part for table in made] == ["paper", "street", "mobility", "difftraj"]
+    parts = ("paper", "street", "mobility", "difftraj")
+    assert [table.title for table in made] == [f"square: {PARTS[part]}" for part in parts]
     assert "### square: mobility metrics" in markdown(replace(found, rows=(*found.rows, *own)))
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import math
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -9,7 +10,8 @@ from rich.console import Console
 from ldptrace.methods import Method, Synthesis
 from ldptrace_lab.reproduce.bench import PUBLISHED, Row
 from ldptrace_lab.reproduce.experiments import EXPERIMENTS
-from ldptrace_lab.reproduce.tables import LOOKS, Entry, colour, side_by_side, terminal
+from ldptrace_lab.reproduce.tables import LOOKS, colour, side_by_side
+from ldptrace_lab.tables import Entry, terminal
 
 UTILITY = EXPERIMENTS["utility"]
 
@@ -55,7 +57,7 @@ def test_lines_are_in_the_order_of_the_experiment_and_gaps_are_empty() -> None:
         row("ngram", [0.1], "pattern_f1"),
     ]
     table = side_by_side(UTILITY, rows)
-    assert [(line.metric, line.place) for line in table.lines] == [
+    assert [(metric, place) for (_, place, metric), _, _ in table.lines] == [
         ("Trip error ↓", "1"),
         ("Trip error ↓", "2"),
         ("Pattern F1 ↑", "1"),
@@ -68,13 +70,14 @@ def test_three_equal_lines_of_neighbouring_places_are_one() -> None:
         row("paper", [value], x=x)
         for x, value in ((2.0, 1.0), (3.0, 1.0), (4.0, 1.0), (5.0, 0.5), (6.0, 0.5))
     ]
-    assert [line.place for line in side_by_side(UTILITY, rows).lines] == ["2 to 4", "5", "6"]
+    assert [line.labels[1] for line in side_by_side(UTILITY, rows).lines] == ["2 to 4", "5", "6"]
 
 
 def test_the_axis_is_a_column_only_where_there_is_one() -> None:
-    table = side_by_side(UTILITY, [row("single-report", [0.2]), row("paper", [0.3])])
+    rows = [row("single-report", [0.2]), row("paper", [0.3])]
     console = Console(width=120, file=io.StringIO())
-    console.print(terminal(table), terminal(table._replace(axis="")))
+    for experiment in (UTILITY, replace(UTILITY, axis="")):
+        console.print(terminal(side_by_side(experiment, rows)))
     printed = console.file.getvalue()  # type: ignore[attr-defined]
     assert printed.count("epsilon") == 1
     assert printed.count("0.2000*") == 2
