@@ -18,14 +18,8 @@ _ARRAYS = tuple(column.name for column in fields(RoadNetwork) if column.name not
 
 def store_roads(roads: RoadNetwork, path: Path) -> None:
     """Write a network to an `.npz` file."""
-    header = {
-        "format": "ldptrace-roads",
-        "version": 1,
-        "classes": roads.classes,
-        "crs": roads.crs,
-        "name": roads.name,
-        "account": asdict(roads.account),
-    }
+    texts = {name: getattr(roads, name) for name in _TEXTS}
+    header = {"format": "ldptrace-roads", "version": 1, **texts, "account": asdict(roads.account)}
     arrays = {name: values for name in _ARRAYS if (values := getattr(roads, name)) is not None}
     text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     with path.open("wb") as file:

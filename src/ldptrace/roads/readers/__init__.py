@@ -6,10 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from ldptrace.errors import FormatError, InputError
-from ldptrace.roads.classes import Mode, checked_mode
+from ldptrace.roads.classes import checked_mode
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.readers import folder, lines, xml_graphs
-from ldptrace.roads.readers.streets import Streets
 
 READERS = {
     ".osm.pbf": lines.read_osm,
@@ -41,8 +40,18 @@ def read_roads(path: str | Path, mode: str = "car", *, connected: bool = True) -
     means, source = checked_mode(mode), Path(path)
     if not source.exists():
         raise InputError(f"there is no file or folder {source}")
+    name = source.name.lower()
+    reader = next((read for end, read in READERS.items() if name.endswith(end)), None)
     try:
-        roads = _streets(source, means).network(means, str(source))
+        if source.is_dir():
+            streets = folder.read_pair(*folder.tables_in(source))
+        elif reader is not None:
+            streets = reader(source, means)
+        else:
+            raise FormatError(
+                f"a road network is a folder with nodes.csv and edges.csv, or a file {', '.join(READERS)}"
+            )
+        roads = streets.network(means, str(source))
     except InputError as error:
         raise type(error)(f"{source}: {error}") from None
     except OSError as error:
@@ -50,15 +59,3 @@ def read_roads(path: str | Path, mode: str = "car", *, connected: bool = True) -
     whole = roads.largest_component() if connected else roads
     # The name is published with the trips: it has no folders of this machine.
     return replace(whole, name=source.resolve().name)
-
-
-def _streets(source: Path, mode: Mode) -> Streets:
-    if source.is_dir():
-        return folder.read(source)
-    name = source.name.lower()
-    reader = next((read for end, read in READERS.items() if name.endswith(end)), None)
-    if reader is None:
-        raise FormatError(
-            f"a road network is a folder with nodes.csv and edges.csv, or a file {', '.join(READERS)}"
-        )
-    return reader(source, mode)

@@ -112,11 +112,6 @@ EDGE = ("edge_id",)
 NAME = ("name", "street_name", "street")
 
 
-def read(folder: Path) -> Streets:
-    """Read the streets of `nodes.csv` and `edges.csv` in a folder, or of its only pair of such tables."""
-    return read_pair(*tables_in(folder))
-
-
 def tables_in(folder: Path) -> tuple[Path, Path]:
     """Return the table of nodes and the table of edges of a folder; both may be compressed."""
     found = []

@@ -59,10 +59,8 @@ class Lines:
         judged = [way_class(tags, mode) for tags in self.tags]
         dropped = Counter(reason for _, reason in judged if reason is not None)
         rows = np.flatnonzero([reason is None for _, reason in judged])
-        sizes = np.diff(self.offsets)
-        owned = np.repeat(np.arange(len(sizes)), sizes)
-        kept = np.isin(owned, rows)
-        x, y, offsets = self.x[kept], self.y[kept], ragged.offsets_of(sizes[rows])
+        offsets, kept = ragged.taken(self.offsets, rows)
+        x, y = self.x[kept], self.y[kept]
         if keys is None:
             x, y, offsets = touching(x, y, offsets, self.crs)
             keys = places(x, y, offsets, self.crs)
@@ -73,9 +71,8 @@ class Lines:
         )
         single, ways = _drawn_once(keys, offsets, ways)
         dropped["the same street again"] += int((~single).sum())
-        held = np.repeat(single, np.diff(offsets))
-        keys, x, y = keys[held], x[held], y[held]
-        rows, ways, offsets = rows[single], ways[single], ragged.offsets_of(np.diff(offsets)[single])
+        offsets, held = ragged.taken(offsets, np.flatnonzero(single))
+        keys, x, y, rows, ways = keys[held], x[held], y[held], rows[single], ways[single]
         node_x, node_y, start, end, shape, line = cut(keys, x, y, offsets)
         row, ways = rows[line], ways[line]
         kind, kinds = coded([kind for kind, _ in judged])
