@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from audit_kit import with_channel
-from ldptrace.audit.marginals import marginal_findings
+from ldptrace.audit.exact import marginal_findings
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.randomizers import PrivSet

@@ -8,7 +8,7 @@ import pytest
 
 import ldptrace as lt
 from cli_kit import status
-from ldptrace.cli.demo import picture
+from ldptrace.cli.generate import picture
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.generators import city_traffic
 from ldptrace.methods import single_report

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from ldptrace.curator.estimates import Estimates
+from ldptrace.curator.estimates import PEOPLE, Estimates, TripsPerPerson, trips_per_person
 from ldptrace.curator.tally import Tally
-from ldptrace.curator.trips import PEOPLE, TripsPerPerson, trips_per_person
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan

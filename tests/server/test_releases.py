@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ldptrace.curator import Tally
+from ldptrace.curator.estimates import PEOPLE
 from ldptrace.curator.facts import Facts
-from ldptrace.curator.trips import PEOPLE
 from ldptrace.device import Ledger, Recording, Reporter
 from ldptrace.device.track import occasion_among
 from ldptrace.errors import InputError, LdptraceError

@@ -24,9 +24,14 @@ from ldptrace.audit.client import (
     sealed_finding,
     structural_findings,
 )
-from ldptrace.audit.exact import ExactFinding, exact_findings, round_epsilon
+from ldptrace.audit.exact import (
+    ExactFinding,
+    MarginalFinding,
+    exact_findings,
+    marginal_findings,
+    round_epsilon,
+)
 from ldptrace.audit.ledger import LedgerFinding, ledger_findings
-from ldptrace.audit.marginals import MarginalFinding, marginal_findings
 from ldptrace.audit.system import FIXES, TRIPS, SourceFinding, source_findings
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.plan import Plan

@@ -43,10 +43,9 @@ LASTING = frozenset({"serve", "shuffle", "fleet", "campaign", "report"})
 WAIT = ("OPENBLAS_THREAD_TIMEOUT", "20")
 # The commands of each area, in the order of the help.
 AREAS = {
-    "demo": ("demo",),
+    "generate": ("demo", "generate"),
     "synthesize": ("synthesize", "stream"),
     "evaluate": ("evaluate", "attack"),
-    "generate": ("generate",),
     "files": ("inspect", "convert", "roads"),
     "plan": ("plan",),
     "own": ("report",),

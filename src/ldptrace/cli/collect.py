@@ -181,7 +181,7 @@ def estimate(
     from rich.table import Table
 
     from ldptrace.core.times import OWN_CLOCKS
-    from ldptrace.curator.trips import trips_per_person
+    from ldptrace.curator.estimates import trips_per_person
 
     check_outputs([output], [plan, *tallies])
     chosen = read_as(plan, Plan.from_json)

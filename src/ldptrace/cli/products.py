@@ -177,7 +177,7 @@ def profile(
     The page is computed from randomised reports and public knowledge only, so it may be published.
     """
     from ldptrace.curator import Estimates
-    from ldptrace.curator.trips import trips_per_person
+    from ldptrace.curator.estimates import trips_per_person
     from ldptrace.products.profile import Profile, profile_page
     from ldptrace.products.sample import open_source, sample_of
     from ldptrace.products.zones import read_zones

@@ -54,7 +54,7 @@ def fit_model(
 
     Every model has the methods `sample(count, rng)`, `explain()` and `save(path)`.
     """
-    # How many trips there were says nothing about where they go (`ldptrace.curator.trips`).
+    # How many trips there were says nothing about where they go (`ldptrace.curator.estimates`).
     estimates = estimates.without(Trips.name)
     where = estimates.without(*TIME_QUESTIONS)
     if len(where) < len(estimates):

@@ -15,8 +15,8 @@ import numpy as np
 
 from ldptrace.core.times import OWN_CLOCKS
 from ldptrace.curator import Tally
+from ldptrace.curator.estimates import TripsPerPerson, trips_per_person
 from ldptrace.curator.tally import findings
-from ldptrace.curator.trips import TripsPerPerson, trips_per_person
 from ldptrace.engines.local import write_drawn
 from ldptrace.errors import FitWarning, InputError
 from ldptrace.io.provenance import checksum

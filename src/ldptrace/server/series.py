@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from ldptrace.curator import Estimates, Tally
+from ldptrace.curator.estimates import trips_per_person
 from ldptrace.curator.memory import Change, Memory, level_changes
-from ldptrace.curator.trips import trips_per_person
 from ldptrace.models.observation import SINGLE, Share, first_guess
 from ldptrace.models.path.model import observed
 from ldptrace.protocol.plan import CampaignName, Plan

@@ -12,7 +12,7 @@ import pytest
 import shapely
 
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.curator.trips import TripsPerPerson
+from ldptrace.curator.estimates import TripsPerPerson
 from ldptrace.products.profile import Profile, profile_page
 from ldptrace.products.profile.page import privacy, sentences
 from ldptrace.products.sample import EVERY, ONE_EACH, Sample

@@ -15,7 +15,7 @@ import pyarrow as pa
 from ldptrace.core.arrays import Floats
 from ldptrace.core.crs import step_lengths
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.curator.trips import TripsPerPerson
+from ldptrace.curator.estimates import TripsPerPerson
 from ldptrace.pages.page import template
 from ldptrace.products.departures import slots_of
 from ldptrace.products.flows import Flows
