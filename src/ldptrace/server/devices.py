@@ -258,12 +258,12 @@ async def batch(call: Call) -> Acknowledged:
     answer: Any
     if request.headers.get("content-type", "").startswith("application/json"):
         gone = decoded(Deleted, await read_json(request, 1 << 10, state.settings.timeout))
-        answer = await state.call(lambda: note_deleted(state.database, label, gone.deleted, state.clock()))
+        answer = await state.call(note_deleted, state.database, label, gone.deleted, state.clock())
         return answer
     expect_type(request, BATCH_TYPE, "application/json")
     body = await read_body(request, state.settings.max_upload, PATIENCE, state.uploading)
     # One at a time, after the uploads before it, in a thread of its own.
-    answer = await state.upload(lambda: count_batch(state.database, label, body, state.clock()))
+    answer = await state.upload(count_batch, state.database, label, body, state.clock())
     return answer
 
 

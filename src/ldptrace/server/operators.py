@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Annotated, Any, Literal, TypedDict, TypeVar
 
 from starlette.responses import Response, StreamingResponse
@@ -142,14 +141,10 @@ async def operator_campaigns(call: Call) -> SeenCampaigns:
 )
 async def create_campaign(call: Call) -> Response:
     """Create a campaign in the state draft."""
-    database, new = call.state.database, call.body
-
-    def make() -> Overview:
-        made = campaigns.create(database, new.name, new.chosen(), new.terms, actor=call.token.actor)
-        with database.reading() as session:
-            return views.overview(session, made)
-
-    shown = await call.state.call(make)
+    new, state = call.body, call.state
+    plan, actor = await state.call(new.chosen), call.token.actor
+    made = await state.call(campaigns.create, state.database, new.name, plan, new.terms, actor=actor)
+    shown = await state.read(lambda session: views.overview(session, made))
     return JsonAnswer(shown, status_code=201, headers={"location": f"{BASE}/{new.name}"})
 
 
@@ -290,7 +285,7 @@ async def roads(call: Call) -> Response:
     state, file = call.state, call.request.path_params["file"]
     body = await read_body(call.request, state.settings.max_upload, 600.0, state.uploading)
     actor = call.token.actor
-    await state.upload(partial(releases.keep_roads, state.database, call.name, {file: body}, actor=actor))
+    await state.upload(releases.keep_roads, state.database, call.name, {file: body}, actor=actor)
     return Response(status_code=204)
 
 
@@ -301,7 +296,6 @@ async def audit(call: Call) -> Log:
     return {"entries": found[-ENTRIES:], "more": len(found) > ENTRIES}
 
 
-async def _done(call: Call, work: Callable[..., T], **given: Any) -> T:
+async def _done(call: Call, work: Callable[..., T], **named: Any) -> T:
     """Do the work on the campaign in the name of the token's holder."""
-    doing = partial(work, call.state.database, call.name, actor=call.token.actor)
-    return await call.state.call(partial(doing, **given))
+    return await call.state.call(work, call.state.database, call.name, actor=call.token.actor, **named)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import accumulate
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from starlette.requests import Request
 
@@ -72,9 +72,10 @@ class State(Shared):
             raise bad_request("after is the name of a campaign")
         return after
 
-    async def upload(self, work: Callable[[], T]) -> T:
+    async def upload(self, work: Callable[..., T], *given: Any, **named: Any) -> T:
         """Run the work on an uploaded file in a thread, after earlier uploads."""
-        return await asyncio.get_running_loop().run_in_executor(self._uploads, work)
+        doing = partial(work, *given, **named)
+        return await asyncio.get_running_loop().run_in_executor(self._uploads, doing)
 
     async def read(self, work: Callable[[Session], T]) -> T:
         """Read from the database; once more, with a new connection, if the first one was cut."""
@@ -119,7 +120,7 @@ class State(Shared):
                 await worker.wait()
             if worker.returncode != 0:
                 with contextlib.suppress(StorageUnavailable):
-                    await self.call(lambda: attempt.fail("the process that made it was ended"))
+                    await self.call(attempt.fail, "the process that made it was ended")
 
     async def warm_up(self) -> None:
         """Compile what counts reports before the first one comes."""
@@ -139,7 +140,7 @@ class State(Shared):
 
     async def advance(self) -> None:
         """Open, close and release what is due, and take up releases whose maker has ended."""
-        due = await self.call(lambda: tick(self.database, self.clock()))
+        due = await self.call(tick, self.database, self.clock())
         now, running = time.monotonic(), await self.read(running_releases)
         self._heard = {one: self._heard.get(one, now) for one in running}
         # Their server and their worker have both ended.
@@ -150,10 +151,10 @@ class State(Shared):
                 return
             if self._tries[release] < TRIES:
                 self._tries[release] += 1
-                doing = partial(begin, self.database, release.campaign, actor=SCHEDULE)
-                doing = partial(doing, again=release in silent, number=release.number, count=release.count)
+                named = {"again": release in silent, "number": release.number, "count": release.count}
                 with contextlib.suppress(Refused):
-                    self.start_release(await self.call(doing))
+                    starting = self.call(begin, self.database, release.campaign, actor=SCHEDULE, **named)
+                    self.start_release(await starting)
 
     async def stop(self) -> None:
         for task in list(self._releases):

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -55,9 +55,10 @@ class Shared:
         state: Self = request.app.state.shared
         return state
 
-    async def call(self, work: Callable[[], T]) -> T:
+    async def call(self, work: Callable[..., T], *given: Any, **named: Any) -> T:
         """Run something that waits, for the database for example, in a thread."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        doing = partial(work, *given, **named)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, doing)
 
     async def stop(self) -> None:
         """Store what was accepted, then end."""
