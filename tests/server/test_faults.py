@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from ldptrace.server import campaigns
 from ldptrace.server.app import create_app
-from ldptrace.server.fleet import Connection, ConnectionEnded, Target
+from ldptrace.server.fleet import Connection, Target
 from ldptrace.server.seen import split
 from ldptrace.server.storage import Database, open_database
 from server_kit import TELLING, TYPE, Postgres, counts, opened, reports_counted, running, telling_report
@@ -56,7 +56,7 @@ class Load:
         while True:
             try:
                 answer = await link.request("POST", PATH, self.reports[value], HEADERS)
-            except ConnectionEnded:
+            except ConnectionError:
                 await asyncio.sleep(0.02)
                 continue
             problem = "" if answer.status == 200 else str(json.loads(answer.body)["code"])

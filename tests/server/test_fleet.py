@@ -23,7 +23,6 @@ from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.fleet import (
     Answer,
     Connection,
-    ConnectionEnded,
     Faults,
     Fleet,
     FleetStopped,
@@ -94,7 +93,7 @@ def test_answers_of_every_kind(said: bytes, answer: Answer) -> None:
     ],
 )
 def test_an_answer_that_is_none_ends_the_connection(said: bytes) -> None:
-    with pytest.raises(ConnectionEnded):
+    with pytest.raises(ConnectionError):
         spoken(said, get)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from ldptrace.server.fleet import Connection, ConnectionEnded, Target
+from ldptrace.server.fleet import Connection, Target
 from ldptrace.server.storage import Database, open_database
 from ldptrace.server.tokens import create_token
 from ldptrace.shuffler.store import SENT, Store
@@ -39,7 +39,7 @@ async def send(server: Server, path: str, bodies: list[bytes]) -> None:
             while True:
                 try:
                     answer = await link.request("POST", path, body, TYPE)
-                except ConnectionEnded:
+                except ConnectionError:
                     await asyncio.sleep(0.02)
                     continue
                 if answer.status == 200:

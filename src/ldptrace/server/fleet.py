@@ -36,10 +36,6 @@ Headers = tuple[tuple[str, str], ...]
 PATIENCE = 30.0
 
 
-class ConnectionEnded(Exception):
-    """The server closed the connection, did not answer in time, or could not be reached."""
-
-
 @dataclass(frozen=True)
 class Answer:
     status: int
@@ -82,13 +78,14 @@ class Connection:
         self._writer: asyncio.StreamWriter | None = None
 
     async def request(self, method: str, path: str, body: bytes = b"", headers: Headers = ()) -> Answer:
-        """Send a request and read its answer; any fault ends the connection."""
+        """Send a request and read its answer. Raises `ConnectionError` if the server closes the connection, does not
+        answer in time, or cannot be reached; any fault ends the connection."""
         try:
             async with asyncio.timeout(PATIENCE):
                 return await _read(await self._send(method, path, body, headers))
         except (OSError, EOFError, TimeoutError, ValueError, IndexError, asyncio.LimitOverrunError) as error:
             self.close()
-            raise ConnectionEnded(str(error) or type(error).__name__) from None
+            raise ConnectionError(str(error) or type(error).__name__) from None
 
     async def send_and_leave(self, path: str, body: bytes, headers: Headers, part: float) -> None:
         """Send this part of a POST request, then end the connection without reading the answer."""
@@ -325,7 +322,7 @@ class Fleet:
             pause = longest * (0.5 + self._chance.random())
             try:
                 answer = await connection.request(method, path, body, headers)
-            except ConnectionEnded as error:
+            except ConnectionError as error:
                 events["connections lost"] += 1
                 if self.tell is not None:
                     self.tell(
@@ -343,7 +340,7 @@ class Fleet:
 
     async def _besides(self, connection: Connection, path: str, body: bytes, headers: Headers) -> None:
         """Send something whose answer does not matter."""
-        with suppress(ConnectionEnded):
+        with suppress(ConnectionError):
             await connection.request("POST", path, body, headers)
 
 
