@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import floyd_warshall
 
 from ldptrace.core import parallel
 from ldptrace.errors import InputError
-from ldptrace.generators.drafts import Draft
+from ldptrace.generators.drafts import both_ways, one_way
 from ldptrace.generators.legs import (
     GPS_LIMIT,
     Legs,
@@ -26,9 +26,8 @@ from statistics_kit import ALPHA
 
 # 0 --100 m-- 1 --100 m-- 2 (then north) --200 m-- 3, at 10 m/s
 STREET = ("", "", "", "street")
-LINE = Draft([0, 100, 200, 200], [0, 0, 0, 200], [0, 1, 2], [1, 2, 3], [3, 3, 3], [10.0, 10.0, 10.0]).network(
-    STREET, "line"
-)
+ENDS = np.array([[0, 1], [1, 2], [2, 3]])
+LINE = both_ways(one_way([0, 100, 200, 200], [0, 0, 0, 200], ENDS, [3, 3, 3], 10.0, STREET, "line"))
 AHEAD = np.array([[-9999, 0, 1, 2]], dtype=np.int32)
 TREES = Trees(AHEAD, AHEAD)
 

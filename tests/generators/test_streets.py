@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse.csgraph import connected_components
 
+from ldptrace.generators.drafts import neighbours
 from ldptrace.generators.streets import ARTERIAL, MARGIN, MOTORWAY, STREET, CityMap
 
 SIZE = 20_000.0
@@ -22,22 +23,24 @@ def town(request: pytest.FixtureRequest) -> CityMap:
 @pytest.mark.slow
 def test_every_city_is_whole(town: CityMap) -> None:
     roads = town.roads
-    assert connected_components(roads.adjacency)[0] == 1
+    assert connected_components(neighbours(roads))[0] == 1
     assert 2000 < roads.nodes < 8000
     for axis in (roads.x, roads.y):
         assert axis.min() >= MARGIN * SIZE
         assert axis.max() <= (1 - MARGIN) * SIZE
-    assert set(np.unique(roads.kind)) == {0, 1, 2, 3}
-    assert roads.speed[roads.kind == MOTORWAY].min() > roads.speed[roads.kind == ARTERIAL].max()
+    assert set(np.unique(roads.road_class)) == {0, 1, 2, 3}
+    assert roads.seconds is not None
+    speed = roads.length / roads.seconds
+    assert speed[roads.road_class == MOTORWAY].min() > speed[roads.road_class == ARTERIAL].max()
 
 
 def test_the_river_is_crossed_by_few_bridges(town: CityMap) -> None:
     roads, river = town.roads, town.river
     bank = river.across(roads.x, roads.y) > 0
     assert 0.2 < bank.mean() < 0.8
-    crossing = bank[roads.start] != bank[roads.end]
+    crossing = bank[roads.source] != bank[roads.target]
     assert 1 <= crossing.sum() <= 40
-    assert not np.any(roads.kind[crossing] == STREET)
+    assert not np.any(roads.road_class[crossing] == STREET)
 
 
 def test_streets_are_dense_in_the_centre_and_sparse_outside(town: CityMap) -> None:
@@ -51,7 +54,7 @@ def test_streets_are_dense_in_the_centre_and_sparse_outside(town: CityMap) -> No
 def test_the_seed_decides_the_city() -> None:
     one, same, other = (CityMap.generate(5000.0, np.random.default_rng(seed)) for seed in (1, 1, 2))
     np.testing.assert_array_equal(one.roads.x, same.roads.x)
-    np.testing.assert_array_equal(one.roads.kind, same.roads.kind)
+    np.testing.assert_array_equal(one.roads.road_class, same.roads.road_class)
     assert one.roads.nodes != other.roads.nodes or not np.array_equal(one.roads.x, other.roads.x)
 
 

@@ -177,12 +177,34 @@ class Crowd(ABC):
         return CellPaths.from_trajectories(self.whole(), grid)
 
 
+class Local(Crowd):
+    """Trajectories on this machine: threads work on their blocks."""
+
+    # Blocks in memory at a time; None: enough for all threads.
+    waiting: int | None = None
+
+    @abstractmethod
+    def batches(self) -> Iterable[Trajectories]:
+        """Yield the trajectories of all devices, in batches of any size."""
+
+    @abstractmethod
+    def trips(self, grid: Grid) -> Iterable[Trips]:
+        """Yield what a collection on this grid needs of all devices, in batches of any size."""
+
+    def _each(self, work: Callable[[Trajectories, int], S]) -> Iterator[S]:
+        """Yield the result of `work` for each block, in order."""
+        blocks = enumerate(in_blocks(self.batches()))
+        return map_ordered(lambda block: work(block[1], block[0]), blocks, self.waiting)
+
+    def add_up(self, work: Work[T], nothing: T) -> T:
+        return reduce(lambda a, b: a + b, self._each(work), nothing)
+
+    def collect(self, collection: Collection) -> Tally:
+        blocks = enumerate(in_blocks(self.trips(collection.plan.grid)))
+        found = map_ordered(lambda block: collection.of_trips(block[1], block[0]), blocks, waiting=3)
+        return reduce(Tally.__add__, found, collection.nothing)
+
+
 # Draws trajectories block by block and writes them to one file or to a folder of files, with the labels that all
 # trajectories share (coordinate system, provenance, time zone), in a format if one is named.
 Writer = Callable[[Draw, Path, Mapping[str, Any], str | None], None]
-
-
-def tally_of(collection: Collection, blocks: Iterable[Trips]) -> Tally:
-    """Return the tally of the devices in blocks."""
-    found = map_ordered(lambda block: collection.of_trips(block[1], block[0]), enumerate(blocks), waiting=3)
-    return reduce(Tally.__add__, found, collection.nothing)

@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial, reduce
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,7 @@ from ldptrace.core.reading import Names, Reading
 from ldptrace.core.times import are_dates
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.words import total
-from ldptrace.curator.tally import Tally
-from ldptrace.engines.base import Aside, Crowd, Held, S, T, Work, in_blocks, tally_of
+from ldptrace.engines.base import Aside, Held, Local, S, T
 from ldptrace.errors import NothingUsable
 from ldptrace.io import csv, parquet
 from ldptrace.io.account import Account, Parsed, naming, of_table
@@ -36,8 +35,7 @@ from ldptrace.io.assembly import POINT, assemble, hashed, too_long
 from ldptrace.io.clean import cleaned_part
 from ldptrace.io.formats import STDIN, locate
 from ldptrace.io.sources import COLUMNS, TEXTS, Source, size, sources
-from ldptrace.protocol.grid import Bounds
-from ldptrace.simulation import Collection
+from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.simulation.unit import Trips, Unit, one_each, trip_counts, unit_of, with_counts
 
 # Bytes of points that are in memory at a time, by default.
@@ -52,7 +50,7 @@ UNNAMED = -1
 
 
 @dataclass(eq=False)
-class Files(Crowd):
+class Files(Local):
     """The cleaned trajectories of a file or folder, which are read again in every pass. After a choice, each user has
     one trajectory.
 
@@ -83,6 +81,7 @@ class Files(Crowd):
     _chosen: list[Flags] | None = None
     _counts: list[Ints] | None = None
     _passed: Account | None = None
+    waiting = 3
 
     @property
     def share(self) -> int:
@@ -134,8 +133,8 @@ class Files(Crowd):
 
     def first(self) -> Trajectories:
         """Return the first trajectory that has points and a time."""
-        found = (self._cleaned(*table).trajectories for table in self._tables(FEW))
-        for batch in found:
+        for table in self._tables(FEW):
+            batch = self._cleaned(*table).trajectories
             if batch.t is not None and len(known := np.flatnonzero(np.isfinite(batch.t))):
                 return batch.take([np.searchsorted(batch.offsets, known[0], side="right") - 1])
         return Trajectories.concat([])
@@ -172,27 +171,24 @@ class Files(Crowd):
         return self._passed or Account(str(self.source), self.format)
 
     def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
-        whose = unit_of(unit, self.user)
-        # How many there are says how fine a grid can be, and of a trip that was cut one piece is drawn.
-        if whose.name == "user" or not self.inside:
-            self._choose_one_each(whose.name == "user", rng)
-        return whose
-
-    def _choose_one_each(self, by_user: bool, rng: np.random.Generator) -> None:
         """Draw one trajectory of each user or of each trip at random. Later passes read only these trajectories."""
+        whose = unit_of(unit, self.user)
+        by_user = whose.name == "user"
+        if not by_user and self.inside:
+            # No trip was cut, so nothing is drawn.
+            return whose
         found, users, trips = zip(*self.map(partial(_whose, by_user)), strict=True)
-        sizes, filled = [len(batch) for batch in found], np.concatenate(found)
-        whole = ragged.joined_pieces(sizes, trips)
+        borders, filled = np.cumsum([len(batch) for batch in found]), np.concatenate(found)
+        whole = ragged.joined_pieces([len(batch) for batch in found], trips)
         everyone = _numbered(users, whole) if by_user else None
         chosen = one_each(everyone, whole, rng, filled)
         if chosen is not None:
-            taken = np.zeros(sum(sizes), dtype=np.bool_)
-            taken[chosen] = True
-            self._chosen = np.split(taken, np.cumsum(sizes)[:-1])
+            self._chosen = np.split(np.isin(np.arange(len(filled)), chosen), borders[:-1])
         if everyone is not None:
-            self._counts = np.split(trip_counts(everyone, whole, filled), np.cumsum(sizes)[:-1])
+            self._counts = np.split(trip_counts(everyone, whole, filled), borders[:-1])
+        return whose
 
-    def _each(self, work: Callable[[Trajectories], S]) -> Iterator[S]:
+    def _devices(self, work: Callable[[Trajectories], S]) -> Iterator[S]:
         """Yield the results of `work` on the batches of chosen trajectories, in order."""
         chosen, counts = self._chosen, self._counts
 
@@ -204,22 +200,16 @@ class Files(Crowd):
 
         return self.map(of_batch)
 
-    def blocks(self) -> Iterator[tuple[Trajectories, int]]:
-        """Yield blocks of trajectories and their numbers."""
-        return ((block, number) for number, block in enumerate(in_blocks(self._each(lambda batch: batch))))
+    def batches(self) -> Iterator[Trajectories]:
+        return self._devices(lambda batch: batch)
 
-    def add_up(self, work: Work[T], nothing: T) -> T:
-        found = map_ordered(lambda block: work(*block), self.blocks(), waiting=3)
-        return reduce(lambda a, b: a + b, found, nothing)
-
-    def collect(self, collection: Collection) -> Tally:
+    def trips(self, grid: Grid) -> Iterator[Trips]:
         # Points are left behind batch by batch, before there is a block of what is known of them.
-        grid = collection.plan.grid
-        return tally_of(collection, in_blocks(self._each(lambda batch: Trips.of(batch, grid))))
+        return self._devices(lambda batch: Trips.of(batch, grid))
 
     def put_aside(self, work: Callable[[Trajectories, int], tuple[S, T]], nothing: T) -> tuple[Aside[S], T]:
         aside = OnDisk[S]()
-        for item, found in map_ordered(lambda block: work(*block), self.blocks(), waiting=3):
+        for item, found in self._each(work):
             aside.append(item)
             nothing = nothing + found
         return Held(aside), nothing
@@ -233,9 +223,7 @@ def _whose(by_user: bool, batch: Trajectories, _: int) -> tuple[Flags, Ints, Int
     if not by_user or batch.extra is None or batch.user is None:
         return batch.sizes > 0, np.empty(0, dtype=np.int64), batch.trips
     column = batch.extra[batch.user]
-    numbers = hashed(column)
-    if column.null_count:
-        numbers[column.is_null().to_numpy()] = UNNAMED
+    numbers = np.where(column.is_null().to_numpy(), UNNAMED, hashed(column))
     return batch.sizes > 0, numbers, batch.trips
 
 
@@ -289,23 +277,21 @@ def open_batches(
     kind, files = locate(path, reading.format)
     if kind.name not in (*COLUMNS, *TEXTS):
         return None
-    # Only these say without being read whether a row is a trajectory.
+    # Only these say without being read whether a row is a trajectory, and where all points are.
     columnar = kind.name in COLUMNS
-    own = parquet.Labels()
     with naming(files[0]):
         large = always or sum(size(kind.name, file) for file in files) > memory
-        if columnar:
-            own = parquet.labels(parquet.schema_of(files[0]), reading.names)
-        if not large and not (trips and own.lists):
+        lists = parquet.lists_of(files[0], reading.names) if columnar else None
+        if not large and not (trips and lists):
             return None
         if kind.name == "csv" and csv.Text.of(files[0]).is_porto:
             return None
     found = sources(kind.name, files, reading.names)
-    reading = replace(reading, names=found[0].names)
+    first, reading = found[0], replace(reading, names=found[0].names)
     assembled = Account(doubts=total([source.broken for source in found]))
-    crs, user = own.crs or found[0].crs, own.user or found[0].user
+    crs, user = first.crs, reading.names.user or first.user
     with naming(files[0]), ExitStack() as aside:
-        if not found[0].trips:
+        if not first.trips:
             folder = Path(aside.enter_context(tempfile.TemporaryDirectory(prefix="ldptrace-")))
             found, account = assemble(found, folder, reading, memory)
             for trips_file in found[:1]:
@@ -316,14 +302,14 @@ def open_batches(
             kind.name,
             sum(source.rows for source in found),
             reading.crs or crs,
-            reading.names.user or user,
+            user,
             found,
             memory,
             reading,
             aside.pop_all(),
             timed=bool(found) and of_table(found[0].empty, reading).trajectories.t is not None,
-            inside=_inside(parquet.extent(files, own) if columnar and own.lists else None, reading),
-            timezone=reading.timezone or own.timezone,
+            inside=_inside(parquet.extent(files, *lists) if lists else None, reading),
+            timezone=reading.timezone or first.timezone,
             provenance=parquet.promise(files) if columnar else None,
             assembled=assembled,
         )

@@ -15,13 +15,11 @@ from ldptrace.core.parallel import CHUNK, chunks, map_ordered, threads
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.times import are_dates
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.curator.tally import Tally
-from ldptrace.engines.base import Aside, Crowd, Draw, Held, S, T, Work, in_blocks, joined, tally_of
+from ldptrace.engines.base import Aside, Draw, Held, Local, S, T, joined
 from ldptrace.io.account import Account, Parsed
 from ldptrace.io.files import write_sets
 from ldptrace.io.parquet import writer as parquet_writer
 from ldptrace.protocol.grid import Grid
-from ldptrace.simulation import Collection
 from ldptrace.simulation.unit import Trips, Unit, play_devices
 
 # Blocks of a row group of a Parquet file: one is written while others are drawn.
@@ -30,7 +28,7 @@ _GROUP = 2
 _DRAWN = 1 << 23
 
 
-class Memory(Crowd):
+class Memory(Local):
     """Trajectories in memory. Their cell paths are stored, because most methods use them more than once."""
 
     def __init__(self, trajectories: Trajectories, account: Account | None = None) -> None:
@@ -55,33 +53,26 @@ class Memory(Crowd):
     def whole(self) -> Trajectories:
         return self._trajectories
 
-    def paths(self, grid: Grid) -> CellPaths:
-        return self._known(grid).paths
+    def batches(self) -> list[Trajectories]:
+        return [self._trajectories]
 
-    def _known(self, grid: Grid) -> Trips:
+    def paths(self, grid: Grid) -> CellPaths:
+        return self.trips(grid)[0].paths
+
+    def trips(self, grid: Grid) -> list[Trips]:
         if self._trips is None or self._trips.paths.grid != grid:
             self._trips = Trips.of(self._trajectories, grid)
-        return self._trips
+        return [self._trips]
 
     def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
         self._trajectories, whose = play_devices(self._trajectories, unit, rng)
         return whose
 
-    def add_up(self, work: Work[T], nothing: T) -> T:
-        return reduce(lambda a, b: a + b, self._each(work), nothing)
-
-    def _each(self, work: Callable[[Trajectories, int], S]) -> Iterator[S]:
-        """Yield the result of `work` for each block, in order."""
-        blocks = enumerate(in_blocks([self._trajectories]))
-        return map_ordered(lambda block: work(block[1], block[0]), blocks)
-
     def put_aside(self, work: Callable[[Trajectories, int], tuple[S, T]], nothing: T) -> tuple[Aside[S], T]:
         found = list(self._each(work))
-        total = reduce(lambda a, b: a + b, (part for _, part in found), nothing)
-        return Held([item for item, _ in found]), total
-
-    def collect(self, collection: Collection) -> Tally:
-        return tally_of(collection, in_blocks([self._known(collection.plan.grid)]))
+        return Held([item for item, _ in found]), reduce(
+            lambda a, b: a + b, (part for _, part in found), nothing
+        )
 
 
 def write_drawn(draw: Draw, target: Path, labels: Mapping[str, Any], format: str | None = None) -> None:

@@ -6,7 +6,7 @@ import json
 import pickle
 import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ldptrace.core.columns import find_columns
-from ldptrace.core.parallel import added, child
+from ldptrace.core.parallel import Each, child
 from ldptrace.core.positions import counts, geometries, mixed, rows_are_trips, several_systems
 from ldptrace.core.reading import Reading
 from ldptrace.core.times import are_dates
@@ -57,17 +57,6 @@ _ROW, _WHOSE = "ldptrace_row", "ldptrace_whose"
 FEW = 64
 # The child of the devices' source that draws a trip of each user and a piece of each trip; blocks have lower numbers.
 _DRAWN = 1 << 40
-
-
-@dataclass(frozen=True)
-class Passed:
-    """What tasks read: the account, and the number of devices."""
-
-    account: Account
-    devices: int
-
-    def __add__(self, other: Passed) -> Passed:
-        return added(self, other)
 
 
 class SparkCrowd(Crowd):
@@ -116,7 +105,8 @@ class SparkCrowd(Crowd):
         self.timed = self._parse(to_arrow_schema(frame.schema).empty_table()).trajectories.t is not None
         # Which trip of a user answers, and which piece of one that was cut.
         self._drawn: np.random.Generator | None = None
-        self._passed: Passed | None = None
+        # What was read in the last pass, and how many devices there were.
+        self._passed: tuple[Account, int] | None = None
 
     @property
     def users(self) -> int:
@@ -126,11 +116,11 @@ class SparkCrowd(Crowd):
             keys = [_WHOSE] if _WHOSE in self._frame.columns else self._keys if self._long else []
             counted = self._frame.select(*keys).distinct() if keys else self._frame
             return counted.count()
-        return self._passed.devices
+        return self._passed[1]
 
     @property
     def account(self) -> Account:
-        return Account(self._source, "spark") if self._passed is None else self._passed.account
+        return Account(self._source, "spark") if self._passed is None else self._passed[0]
 
     @cached_property
     def dated(self) -> bool:
@@ -167,40 +157,35 @@ class SparkCrowd(Crowd):
         self._parse = partial(self._parse, with_user=True)
 
     def add_up(self, work: Work[T], nothing: T) -> T:
-        found = mapped(self._tasks(), partial(_worked, partial(_alone, work), self._begin()), SUM)
-        total, passed = summed(found, nothing, self._groups)
+        total, passed = summed(self._worked(partial(_alone, work)), nothing, self._groups)
         self._read(passed)
         return total
 
-    def _read(self, passed: Passed | None) -> None:
+    def _read(self, passed: tuple[Account, int] | None) -> None:
         """Store the account. If nothing can be used, raise an error, as on one machine."""
-        passed = passed or Passed(self.account, 0)
-        self._passed = replace(passed, account=replace(passed.account, source=self._source))
+        account, devices = passed or (self.account, 0)
+        self._passed = replace(account, source=self._source), devices
         if self.account.nothing_left:
             raise NothingUsable(f"nothing in it can be used: {self.account.line()}")
 
     def put_aside(self, work: Callable[[Trajectories, int], tuple[S, T]], nothing: T) -> tuple[Aside[S], T]:
         from pyspark import StorageLevel
 
-        both = mapped(self._tasks(), partial(_worked, work, self._begin()), SUM)
-        both = both.persist(StorageLevel.DISK_ONLY)
+        both = self._worked(work).persist(StorageLevel.DISK_ONLY)
         total, passed = summed(both.filter("part is null"), nothing, self._groups)
         self._read(passed)
         return OnCluster(both, self._groups), total
 
-    def _tasks(self) -> DataFrame:
-        """Return one partition per task: rows that Spark reads, or the number of the files that the task reads
-        itself."""
-        if self._split is None:
-            return self._frame
-        tasks = len(self._split[0])
-        return self._spark.session.range(0, tasks, 1, tasks)
-
-    def _begin(self) -> Callable[[Iterator[pa.RecordBatch]], _Task]:
-        if self._split is not None:
-            return partial(_Task, self._parse, self._drawn, partial(_own_files, self._split[0]))
+    def _worked(self, work: Callable[[Trajectories, int], tuple[S | None, T]]) -> DataFrame:
+        """Return the results of work on all blocks. One partition is one task: rows that Spark reads, or the number of
+        the files that the task reads itself."""
         together = [_WHOSE] if _WHOSE in self._frame.columns else self._keys if self._long else []
-        return partial(_Task, self._parse, self._drawn, partial(_whole_trips, together))
+        rows, whole = self._frame, partial(_whole_trips, together)
+        if self._split is not None:
+            tasks = len(self._split[0])
+            rows = self._spark.session.range(0, tasks, 1, tasks)
+            whole = partial(_own_files, self._split[0])
+        return mapped(rows, partial(_worked, work, self._parse, self._drawn, whole), SUM)
 
 
 class OnCluster(Aside[S]):
@@ -284,34 +269,6 @@ def _has_dates(
         yield pa.RecordBatch.from_pydict({"dated": [are_dates(t)]})
 
 
-class _Task:
-    """The blocks of one partition with their numbers, and what was read."""
-
-    def __init__(
-        self,
-        parse: Callable[[pa.Table], Parsed],
-        drawn: np.random.Generator | None,
-        whole: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.Table]],
-        batches: Iterator[pa.RecordBatch],
-    ) -> None:
-        self.first, self.passed = BLOCKS * partition(), Passed(Account(format="spark"), 0)
-        self._tables, self._parse, self._drawn = whole(batches), parse, drawn
-
-    def __iter__(self) -> Iterator[tuple[Trajectories, int]]:
-        for place, block in enumerate(in_blocks(self._parsed())):
-            yield block, self.first + place
-
-    def _parsed(self) -> Iterator[Trajectories]:
-        for place, table in enumerate(self._tables):
-            parsed = self._parse(table)
-            found = parsed.trajectories
-            if self._drawn is not None:
-                # A table holds all trips of its users, and all pieces of its trips.
-                found, _ = play_devices(found, "user", child(self._drawn, self.first + place))
-            self.passed += Passed(Account.of("", "spark", parsed), len(found))
-            yield _counted(found)
-
-
 def _counted(devices: Trajectories) -> Trajectories:
     """Drop all columns except the number of trips."""
     extra = devices.extra
@@ -327,18 +284,36 @@ def _alone(work: Work[T], block: Trajectories, number: int) -> tuple[None, T]:
 
 def _worked(
     work: Callable[[Trajectories, int], tuple[S | None, T]],
-    begin: Callable[[Iterator[pa.RecordBatch]], _Task],
+    parse: Callable[[pa.Table], Parsed],
+    drawn: np.random.Generator | None,
+    whole: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.Table]],
     batches: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
-    """Yield a row for each result of one partition that is put aside, and a row for their sum, if there are rows."""
-    task, total = begin(batches), None
-    for block, number in task:
+    """Yield a row for each result of one partition that is put aside, and a row for their sum, if there are rows.
+
+    The `whole` tables of the partition are parsed, and of each user one trajectory is drawn if there is a source.
+    """
+    first, total = BLOCKS * partition(), None
+    passed: Each[Any] = Each((Account(format="spark"), 0))
+
+    def devices() -> Iterator[Trajectories]:
+        nonlocal passed
+        for place, table in enumerate(whole(batches)):
+            parsed = parse(table)
+            found = parsed.trajectories
+            if drawn is not None:
+                # A table holds all trips of its users, and all pieces of its trips.
+                found, _ = play_devices(found, "user", child(drawn, first + place))
+            passed += Each((Account.of("", "spark", parsed), len(found)))
+            yield _counted(found)
+
+    for number, block in enumerate(in_blocks(devices()), first):
         part, found = work(block, number)
         total = found if total is None else total + found
         if part is not None:
             yield sum_row(number, part=part)
-    if task.passed.account.rows:
-        yield sum_row(task.first, found=total, account=task.passed)
+    if passed[0].rows:
+        yield sum_row(first, found=total, account=passed)
 
 
 def _add_up_parts(work: Callable[[S, int], T], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

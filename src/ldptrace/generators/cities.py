@@ -13,9 +13,10 @@ from ldptrace.core.arrays import Floats
 from ldptrace.core.crs import WGS84, LocalPlane
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
+from ldptrace.generators.drafts import both_ways
 from ldptrace.generators.legs import GPS_LIMIT, Recorder, fastest_only, known_seconds, map_bounds
-from ldptrace.generators.streets import CLASSES, MARGIN, CityMap
-from ldptrace.generators.traffic import Attraction, Seed, Traffic, checked_minutes, natural_hubs, whole
+from ldptrace.generators.streets import MARGIN, CityMap
+from ldptrace.generators.traffic import Seed, Traffic, attraction, checked_minutes, natural_hubs, whole
 from ldptrace.roads.classes import STREET, rank_speed
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.readers import read_roads
@@ -68,9 +69,9 @@ def city_traffic(
         )
     rng = np.random.default_rng(seed)
     town = CityMap.generate(float(size), rng)
-    hubs, roads = town.hubs, town.roads.network(CLASSES, "city")
-    attraction = Attraction.around(roads, hubs.x, hubs.y, hubs.pull, hubs.reach)
-    return Traffic.prepare(roads, attraction, recorder, minutes, (0.0, 0.0, town.size, town.size), rng)
+    hubs, roads = town.hubs, both_ways(town.roads)
+    weights = attraction(roads, hubs.x, hubs.y, hubs.pull, hubs.reach)
+    return Traffic.prepare(roads, weights, recorder, minutes, (0.0, 0.0, town.size, town.size), rng)
 
 
 def network_traffic(
@@ -92,9 +93,9 @@ def network_traffic(
     recorder = Recorder.driving(interval, noise)
     given, plane = _in_metres(nodes, edges)
     roads = _passable(given)
-    attraction = Attraction.around(roads, *natural_hubs(roads, rng))
+    weights = attraction(roads, *natural_hubs(roads, rng))
     bounds = map_bounds(roads.x, roads.y, GPS_LIMIT * noise, plane)
-    traffic = Traffic.prepare(roads, attraction, recorder, minutes, bounds, rng, plane)
+    traffic = Traffic.prepare(roads, weights, recorder, minutes, bounds, rng, plane)
     return replace(traffic, public=given if plane is None else given.moved(plane.to_degrees, WGS84))
 
 

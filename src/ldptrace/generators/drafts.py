@@ -1,9 +1,8 @@
-"""Networks while they are drawn: junctions in the plane, who is neighbour of whom, straight streets."""
+"""Networks while they are drawn: junctions in the plane, who is neighbour of whom, and straight streets."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,114 +10,62 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import Delaunay
 
-from ldptrace.core.arrays import Flags, Floats, Ints32, make_columns
+from ldptrace.core.arrays import Flags, Floats
 from ldptrace.errors import InputError
+from ldptrace.generators.legs import fastest_only
 from ldptrace.roads.network import RoadNetwork
 
 
-@dataclass(frozen=True, eq=False)
-class Draft:
-    """An undirected network in metres; edge `e` runs straight from node `start[e]` to node `end[e]`.
+def one_way(
+    x: ArrayLike,
+    y: ArrayLike,
+    ends: NDArray[np.integer],
+    kind: ArrayLike,
+    speed: Floats | float,
+    classes: tuple[str, ...],
+    name: str = "city",
+) -> RoadNetwork:
+    """Return straight streets, in metres, with one edge each from `ends[e, 0]` to `ends[e, 1]`; `kind` is an index into
+    `classes`, and `speed` is in metres per second.
 
-    `kind` is the class of the road, 0 the fastest; `speed` is in metres per second.
-
-    >>> bend = Draft([0, 100, 100], [0, 0, 50], start=[0, 1], end=[1, 2], kind=[3, 3], speed=[10, 10])
-    >>> bend.nodes, bend.edges, bend.length.tolist(), bend.seconds.tolist()
-    (3, 2, [100.0, 50.0], [10.0, 5.0])
+    >>> bend = one_way([0, 100, 100], [0, 0, 50], np.array([[0, 1], [1, 2]]), [0, 0], 10, ("street",))
+    >>> bend.length.tolist(), bend.seconds.tolist()
+    ([100.0, 50.0], [10.0, 5.0])
     """
+    roads = RoadNetwork.of(x, y, ends[:, 0], ends[:, 1], road_class=kind, classes=classes, name=name)
+    return replace(roads, seconds=roads.length / speed)
 
-    x: Floats
-    y: Floats
-    start: Ints32
-    end: Ints32
-    kind: Ints32
-    speed: Floats
 
-    def __post_init__(self) -> None:
-        make_columns(self, np.float64, "x", "y", "speed")
-        make_columns(self, np.int32, "start", "end", "kind")
+def both_ways(roads: RoadNetwork) -> RoadNetwork:
+    """Return the finished network: every street leads both ways; first all edges one way, then all back."""
+    return replace(
+        roads,
+        source=np.r_[roads.source, roads.target],
+        target=np.r_[roads.target, roads.source],
+        length=np.tile(roads.length, 2),
+        seconds=None if roads.seconds is None else np.tile(roads.seconds, 2),
+        road_class=np.tile(roads.road_class, 2),
+    )
 
-    @property
-    def nodes(self) -> int:
-        return len(self.x)
 
-    @property
-    def edges(self) -> int:
-        return len(self.start)
+def neighbours(roads: RoadNetwork, cost: Floats | None = None) -> csr_array:
+    """Return a sparse matrix whose row `v` holds the neighbours of node `v`: with the cost of the edge, or its number
+    plus one."""
+    value = np.arange(1, roads.edges + 1, dtype=np.int32) if cost is None else np.maximum(cost, 1e-9)
+    ends = np.r_[roads.source, roads.target], np.r_[roads.target, roads.source]
+    return csr_array((np.tile(value, 2), ends), shape=(roads.nodes, roads.nodes))
 
-    @cached_property
-    def length(self) -> Floats:
-        """Length of every edge in metres."""
-        return np.hypot(self.x[self.end] - self.x[self.start], self.y[self.end] - self.y[self.start])
 
-    @cached_property
-    def seconds(self) -> Floats:
-        """Time to travel every edge on an empty road."""
-        return self.length / self.speed
-
-    @cached_property
-    def adjacency(self) -> csr_array:
-        """Row `v` holds the neighbours of node `v`; the value is the number of the edge plus one."""
-        number = np.arange(1, self.edges + 1, dtype=np.int32)
-        return csr_array(
-            (np.r_[number, number], (np.r_[self.start, self.end], np.r_[self.end, self.start])),
-            shape=(self.nodes, self.nodes),
-        )
-
-    def costs(self, weight: Floats) -> csr_array:
-        """Return the adjacency with a cost per edge, as scipy's graph functions want it."""
-        edges = self.adjacency
-        return csr_array(
-            (np.maximum(weight, 1e-9)[edges.data - 1], edges.indices, edges.indptr), shape=edges.shape
-        )
-
-    def take_edges(self, edges: ArrayLike) -> Draft:
-        """Return the same nodes with some of the edges (numbers or a mask)."""
-        picked = np.asarray(edges)
-        return replace(
-            self,
-            start=self.start[picked],
-            end=self.end[picked],
-            kind=self.kind[picked],
-            speed=self.speed[picked],
-        )
-
-    def take_nodes(self, kept: Flags) -> Draft:
-        """Return the network on the nodes of a mask, renumbered."""
-        inner = self.take_edges(kept[self.start] & kept[self.end])
-        number = np.cumsum(kept) - 1
-        return replace(
-            inner, x=self.x[kept], y=self.y[kept], start=number[inner.start], end=number[inner.end]
-        )
-
-    def cleaned(self) -> Draft:
-        """Return the largest connected part, without loops and with the fastest of parallel edges."""
-        low, high = np.minimum(self.start, self.end), np.maximum(self.start, self.end)
-        fastest_first = np.lexsort((self.seconds, high, low))
-        pairs = low[fastest_first].astype(np.int64) * max(self.nodes, 1) + high[fastest_first]
-        _, first = np.unique(pairs, return_index=True)
-        edges = fastest_first[first]
-        simple = self.take_edges(np.sort(edges[low[edges] != high[edges]]))
-        if simple.edges == 0:
-            raise InputError(
-                f"the road network has no edge between two nodes ({self.nodes} nodes were given)"
-            )
-        _, part = connected_components(simple.adjacency, directed=False)
-        return simple.take_nodes(part == np.bincount(part).argmax())
-
-    def network(self, classes: tuple[str, ...], name: str) -> RoadNetwork:
-        """Return the finished network: every street leads both ways; first all edges one way, then all back."""
-        return RoadNetwork.of(
-            self.x,
-            self.y,
-            np.r_[self.start, self.end],
-            np.r_[self.end, self.start],
-            length=np.tile(self.length, 2),
-            seconds=np.tile(self.seconds, 2),
-            road_class=np.tile(self.kind, 2),
-            classes=classes,
-            name=name,
-        )
+def cleaned(roads: RoadNetwork) -> RoadNetwork:
+    """Return the largest connected part, without loops and with the fastest of parallel streets."""
+    low, high = np.minimum(roads.source, roads.target), np.maximum(roads.source, roads.target)
+    assert roads.seconds is not None
+    fastest = fastest_only(replace(roads, source=low, target=high), roads.seconds)
+    simple = roads.take_edges(fastest & (low != high))
+    if simple.edges == 0:
+        raise InputError(f"the road network has no edge between two nodes ({roads.nodes} nodes were given)")
+    _, part = connected_components(neighbours(simple), directed=False)
+    return simple.take_nodes(part == np.bincount(part).argmax())
 
 
 def triangulation(x: Floats, y: Floats) -> NDArray[np.integer]:

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import cKDTree
 
-from ldptrace.core.arrays import Flags, Floats
-from ldptrace.generators.drafts import Draft, relative_neighbours, triangulation
+from ldptrace.core.arrays import Flags, Floats, Ints
+from ldptrace.generators.drafts import cleaned, neighbours, one_way, relative_neighbours, triangulation
+from ldptrace.roads.network import RoadNetwork
 
 MOTORWAY, ARTERIAL, COLLECTOR, STREET = range(4)
 SPEED = np.array([22.0, 13.5, 10.5, 7.5])  # metres per second by class
@@ -81,7 +82,8 @@ class CityMap:
     size: float
     hubs: Hubs
     river: River
-    roads: Draft
+    # With one edge for each street.
+    roads: RoadNetwork
 
     @staticmethod
     def generate(size: float, rng: np.random.Generator) -> CityMap:
@@ -92,7 +94,7 @@ class CityMap:
         mains = _main_lines(size, hubs, rng)
         x, y, spacing = _junctions(size, hubs, mains, rng)
         streets = _streets(size, river, mains, x, y, spacing, rng)
-        return CityMap(size, hubs, river, _with_motorways(streets, size, centre, rng).cleaned())
+        return CityMap(size, hubs, river, cleaned(_with_motorways(streets, size, centre, rng)))
 
 
 def _river(size: float, centre: Floats, rng: np.random.Generator) -> River:
@@ -213,7 +215,7 @@ def _streets(
     y: Floats,
     spacing: Floats,
     rng: np.random.Generator,
-) -> Draft:
+) -> RoadNetwork:
     """Join junctions to their neighbours by streets; only main roads cross the river."""
     wet = river.flows_through(x, y, 0.25 * spacing)
     x, y = x[~wet], y[~wet]
@@ -226,31 +228,33 @@ def _streets(
     where = cKDTree(np.c_[x, y])
     lines = [where.query(line[~river.flows_through(line[:, 0], line[:, 1])])[1] for line in mains]
     main = np.concatenate([np.c_[line[:-1], line[1:]] for line in lines])
-    joined = np.concatenate([main, land])
     kind = np.r_[np.full(len(main), ARTERIAL), np.full(len(land), STREET)]
-    roads = Draft(x, y, joined[:, 0], joined[:, 1], kind, SPEED[kind]).cleaned()
-    return _with_collectors(roads, rng)
+    return _with_collectors(cleaned(_network(x, y, np.concatenate([main, land]), kind)), rng)
 
 
-def _with_collectors(roads: Draft, rng: np.random.Generator) -> Draft:
+def _network(x: Floats, y: Floats, ends: NDArray[np.integer], kind: Ints) -> RoadNetwork:
+    return one_way(x, y, ends, kind, SPEED[kind], CLASSES)
+
+
+def _with_collectors(roads: RoadNetwork, rng: np.random.Generator) -> RoadNetwork:
     """Turn streets on the shortest ways between neighbouring quarters into collectors; ways share a collector that
     exists."""
-    kind = roads.kind.copy()
+    kind, number = roads.road_class.astype(np.int64), neighbours(roads)
     weight = roads.length * np.where(kind == STREET, 1.0, 0.7)
     place = rng.choice(roads.nodes, min(QUARTERS, roads.nodes), replace=False)
     links = triangulation(roads.x[place], roads.y[place])
     for a, b in links[relative_neighbours(roads.x[place], roads.y[place], links, 1.0)]:
-        _, before = dijkstra(roads.costs(weight), indices=int(place[a]), return_predecessors=True)
+        _, before = dijkstra(neighbours(roads, weight), indices=int(place[a]), return_predecessors=True)
         node = int(place[b])
         while before[node] >= 0:
-            edge = roads.adjacency[node, before[node]] - 1
+            edge = number[node, before[node]] - 1
             kind[edge] = min(kind[edge], COLLECTOR)
             weight[edge] = 0.7 * roads.length[edge]
             node = int(before[node])
-    return Draft(roads.x, roads.y, roads.start, roads.end, kind, SPEED[kind])
+    return _network(roads.x, roads.y, np.c_[roads.source, roads.target], kind)
 
 
-def _with_motorways(roads: Draft, size: float, centre: Floats, rng: np.random.Generator) -> Draft:
+def _with_motorways(roads: RoadNetwork, size: float, centre: Floats, rng: np.random.Generator) -> RoadNetwork:
     """Return a ring around the city and spokes from it to the border, joined to main roads at interchanges only."""
     angle = np.linspace(0, 2 * np.pi, RING_NODES, endpoint=False)
     wave = 0.06 * np.sin(2 * angle + rng.uniform(0, 6)) + 0.04 * np.sin(3 * angle + rng.uniform(0, 6))
@@ -271,21 +275,15 @@ def _with_motorways(roads: Draft, size: float, centre: Floats, rng: np.random.Ge
         lines.append(spoke)
     points, motorway = np.concatenate(lines), np.concatenate(links) + roads.nodes
     ramps = _ramps(roads, points, 0.035 * size)
-    kind = np.r_[roads.kind, np.full(len(motorway), MOTORWAY), np.full(len(ramps), ARTERIAL)]
-    return Draft(
-        np.r_[roads.x, points[:, 0]],
-        np.r_[roads.y, points[:, 1]],
-        np.r_[roads.start, motorway[:, 0], ramps[:, 0] + roads.nodes],
-        np.r_[roads.end, motorway[:, 1], ramps[:, 1]],
-        kind,
-        SPEED[kind],
-    )
+    kind = np.r_[roads.road_class, np.full(len(motorway), MOTORWAY), np.full(len(ramps), ARTERIAL)]
+    ends = np.r_[np.c_[roads.source, roads.target], motorway, ramps + np.array([roads.nodes, 0])]
+    return _network(np.r_[roads.x, points[:, 0]], np.r_[roads.y, points[:, 1]], ends, kind)
 
 
-def _ramps(roads: Draft, points: Floats, apart: float) -> NDArray[np.integer]:
+def _ramps(roads: RoadNetwork, points: Floats, apart: float) -> NDArray[np.integer]:
     """Return pairs (motorway point, road node) where a main road comes close, with a distance between interchanges."""
-    major = roads.kind == ARTERIAL
-    main = np.unique(np.r_[roads.start[major], roads.end[major]])
+    major = roads.road_class == ARTERIAL
+    main = np.unique(np.r_[roads.source[major], roads.target[major]])
     gap, nearest = cKDTree(np.c_[roads.x[main], roads.y[main]]).query(points)
     picked: list[int] = []
     for point in np.argsort(gap):

@@ -109,40 +109,33 @@ class Gravity:
         return low
 
 
-@dataclass(frozen=True, eq=False)
-class Attraction:
-    """Weights of the nodes: where trips lead (`visits`) and where people live (`homes`)."""
+def attraction(
+    roads: RoadNetwork, x: Floats, y: Floats, pull: Floats, reach: Floats
+) -> tuple[Floats, Floats]:
+    """Return the weights of the nodes for hubs at (x, y): where trips lead, and where people live. Each hub attracts in
+    proportion to `pull` at the nodes within about `reach` metres.
 
-    visits: Floats
-    homes: Floats
-
-    @staticmethod
-    def around(roads: RoadNetwork, x: Floats, y: Floats, pull: Floats, reach: Floats) -> Attraction:
-        """Return the weights of hubs at (x, y): each attracts in proportion to `pull` at the nodes within about `reach`
-        metres.
-
-        People live where there are streets. Nobody starts or stops on a motorway, except at its ends, where
-        traffic from elsewhere enters the map.
-        """
-        motorway_only = np.ones(roads.nodes, dtype=bool)
-        ordinary = np.array([class_rank(word) for word in (*roads.classes, "")])[roads.road_class] > 0
-        motorway_only[roads.source[ordinary]] = motorway_only[roads.target[ordinary]] = False
-        if motorway_only.all():
-            motorway_only[:] = False
-        low, high = np.minimum(roads.source, roads.target), np.maximum(roads.source, roads.target)
-        neighbours = np.unique(np.c_[low, high], axis=0)
-        degree = np.bincount(neighbours.ravel(), minlength=roads.nodes)
-        gates = motorway_only & (degree == 1)
-        homes = np.where(motorway_only, 0.0, 1.0)
-        visits = np.zeros(roads.nodes)
-        for hx, hy, share, radius in zip(x, y, pull / pull.sum(), reach, strict=True):
-            near = homes * np.exp(-((roads.x - hx) ** 2 + (roads.y - hy) ** 2) / (2 * radius**2))
-            visits += share * near / max(near.sum(), 1e-300)
-        visits = 0.9 * visits / visits.sum() + 0.1 * homes / homes.sum()
-        if gates.any():
-            visits = (1 - THROUGH_SHARE) * visits + THROUGH_SHARE * gates / gates.sum()
-            homes = homes / homes.sum() + 0.5 * THROUGH_SHARE * gates / gates.sum()
-        return Attraction(visits, homes)
+    People live where there are streets. Nobody starts or stops on a motorway, except at its ends, where
+    traffic from elsewhere enters the map.
+    """
+    motorway_only = np.ones(roads.nodes, dtype=bool)
+    ordinary = np.array([class_rank(word) for word in (*roads.classes, "")])[roads.road_class] > 0
+    motorway_only[roads.source[ordinary]] = motorway_only[roads.target[ordinary]] = False
+    if motorway_only.all():
+        motorway_only[:] = False
+    low, high = np.minimum(roads.source, roads.target), np.maximum(roads.source, roads.target)
+    degree = np.bincount(np.unique(np.c_[low, high], axis=0).ravel(), minlength=roads.nodes)
+    gates = motorway_only & (degree == 1)
+    homes = np.where(motorway_only, 0.0, 1.0)
+    visits = np.zeros(roads.nodes)
+    for hx, hy, share, radius in zip(x, y, pull / pull.sum(), reach, strict=True):
+        near = homes * np.exp(-((roads.x - hx) ** 2 + (roads.y - hy) ** 2) / (2 * radius**2))
+        visits += share * near / max(near.sum(), 1e-300)
+    visits = 0.9 * visits / visits.sum() + 0.1 * homes / homes.sum()
+    if gates.any():
+        visits = (1 - THROUGH_SHARE) * visits + THROUGH_SHARE * gates / gates.sum()
+        homes = homes / homes.sum() + 0.5 * THROUGH_SHARE * gates / gates.sum()
+    return visits, homes
 
 
 def checked_minutes(minutes: float | None) -> float | None:
@@ -180,23 +173,24 @@ class Traffic:
     @staticmethod
     def prepare(
         roads: RoadNetwork,
-        attraction: Attraction,
+        weights: tuple[Floats, Floats],
         recorder: Recorder,
         minutes: float | None,
         bounds: Bounds,
         rng: np.random.Generator,
         plane: LocalPlane | None = None,
     ) -> Traffic:
-        """Choose destinations, find the ways to them, and let trips take that many minutes on average."""
+        """Choose destinations by the `weights` of the nodes (see `attraction`), find the ways to them, and let trips
+        take that many minutes on average."""
         minutes = checked_minutes(minutes)
+        visits, homes = weights
         most = max(16, min(DESTINATIONS, TABLE // roads.nodes))
-        count = min(most, int(np.count_nonzero(attraction.visits)))
-        visits = attraction.visits / attraction.visits.sum()
+        count, visits = min(most, int(np.count_nonzero(visits))), visits / visits.sum()
         places = np.sort(rng.choice(roads.nodes, count, replace=False, p=visits)).astype(np.int32)
         trees, seconds = grow(roads, places, known_seconds(roads), spread=ROUTE_SPREAD, rng=rng)
         # Some destinations are known far and wide, some only to their neighbours.
         share = visits[places] * rng.lognormal(0.0, 0.8, count)
-        gravity = Gravity(attraction.homes, seconds, share / share.sum(), rng.lognormal(0.0, 0.3, count))
+        gravity = Gravity(homes, seconds, share / share.sum(), rng.lognormal(0.0, 0.3, count))
 
         def with_patience(patience: float) -> Traffic:
             busy = np.cumsum(gravity.share)

@@ -15,13 +15,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ldptrace.core import frames
-from ldptrace.core.arrays import Ints
+from ldptrace.core import frames, ragged
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.columns import may_own
+from ldptrace.core.crs import WGS84
 from ldptrace.core.outside import Crossings
 from ldptrace.core.parallel import added
 from ldptrace.core.reading import Names, Reading
 from ldptrace.core.tables import read_table
+from ldptrace.core.times import read_times
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.values import names_of, split_ids, values_of
 from ldptrace.core.words import count, omissions, total
@@ -268,13 +270,51 @@ def names_in(rows: Sequence[Mapping[str, Any]]) -> dict[str, None]:
     return dict.fromkeys(name for row in rows for name, value in row.items() if value is not None)
 
 
-def described(
-    rows: Sequence[Mapping[str, Any]], names: Names, what: str, usual: Sequence[str] = ()
-) -> tuple[Ints | None, pa.Table | None, str | None]:
-    """Return ids, further columns and the column of users, from what a document says of each trajectory.
+def of_lines(
+    points: tuple[Floats, Floats, pa.Array],
+    sizes: Sequence[int],
+    owners: Sequence[int],
+    about: Sequence[Mapping[str, Any]],
+    reading: Reading,
+    what: str,
+    usual: Sequence[str] = (),
+    crs: str | None = WGS84,
+) -> Parsed:
+    """Read the lines of a document: x, y and the times of all their points as texts, and the number of points of each.
 
-    The ids are those of the first of the `usual` names that is there, unless another is given. Users have names only if
-    one is given. An error says that no row, which is called `what`, has a given name.
+    Each line is a trajectory and belongs to a row of the document (its `owner`), which says something `about` it; all
+    lines of a row are one trip. `what` is the word for a row in messages, and ids have one of the `usual` names.
+    """
+    x, y, moments = points
+    # Any row may have some times, so there are times in any case, perhaps all missing.
+    times = read_times(pa.chunked_array([moments]), reading.timezone, month_first=reading.month_first)
+    ids, extra = _described([about[owner] for owner in owners], reading.names, what, usual)
+    return Parsed(
+        Trajectories(
+            x,
+            y,
+            ragged.offsets_of(np.array(sizes, dtype=np.int64)),
+            t=times.seconds,
+            ids=ids,
+            crs=crs,
+            extra=extra,
+            user=reading.names.user,
+            timezone=reading.timezone,
+            trips=ragged.pieces(np.array(owners, dtype=np.int64)),
+        ),
+        rows=len(sizes),
+        notes=times.notes,
+        doubts=unzoned(times.unzoned, reading),
+    )
+
+
+def _described(
+    rows: Sequence[Mapping[str, Any]], names: Names, what: str, usual: Sequence[str]
+) -> tuple[Ints | None, pa.Table | None]:
+    """Return the ids and further columns, from what a document says of each trajectory.
+
+    The ids are those of the first of the `usual` names that is there, unless another is given. An error says that no
+    row, which is called `what`, has a given name.
     """
     known = names_in(rows)
     for option, name in (("id", names.id), ("user", names.user)):
@@ -297,7 +337,7 @@ def described(
                 columns.pop(name)
             columns |= texts
             break
-    return ids, pa.table(columns) if columns else None, names.user
+    return ids, pa.table(columns) if columns else None
 
 
 KINDS = (

@@ -80,8 +80,8 @@ FORMATS = {
         Format("dat", (".dat",), "dat.read", "dat.writer"),
         Format("geolife", (".plt",), "logs.read_geolife", geographic=True),
         Format("tdrive", (".txt",), "logs.read_tdrive", geographic=True),
-        Format("gpx", (".gpx",), "gpx.read", "gpx.writer", described=True, geographic=True),
-        Format("kml", (".kml", ".kmz"), "kml.read", described=True, geographic=True),
+        Format("gpx", (".gpx",), "xml.read_gpx", "xml.gpx_writer", described=True, geographic=True),
+        Format("kml", (".kml", ".kmz"), "xml.read_kml", described=True, geographic=True),
         Format("geopackage", (".gpkg",), "vector.read", "vector.writer", tabular=True),
         Format("shapefile", (".shp",), "vector.read", tabular=True),
         Format(

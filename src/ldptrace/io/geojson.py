@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -22,20 +23,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ldptrace.core import ragged
 from ldptrace.core.area import Area
-from ldptrace.core.arrays import Floats
 from ldptrace.core.columns import Columns, find_columns
 from ldptrace.core.positions import are_apart
 from ldptrace.core.reading import Names, Reading
 from ldptrace.core.tables import START
-from ldptrace.core.times import read_times
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.values import names_of, pc, text_of, values_of
 from ldptrace.core.words import total
 from ldptrace.errors import FormatError, InputError, NothingUsable
 from ldptrace.io import google
-from ldptrace.io.account import Parsed, described, each, names_in, of_table, unzoned
+from ldptrace.io.account import Parsed, each, names_in, of_lines, of_table
 from ldptrace.io.jsonl import records_of
 from ldptrace.io.provenance import KEY, from_document, to_text
 from ldptrace.io.text import Write, dates, joined_lists, paste, read_bytes, strings, text_writer
@@ -60,7 +58,8 @@ def read_file(path: Path, reading: Reading, *, among: bool = False) -> Parsed:
     return _of_features(_features(document), document, reading)
 
 
-def read_lines(path: Path, reading: Reading) -> Parsed:
+@each
+def read_sequence(path: Path, reading: Reading) -> Parsed:
     """Read lines that each are a feature. A line that is none is one without a geometry."""
     return _of_features(records_of(read_bytes(path)), {}, reading)
 
@@ -71,63 +70,48 @@ def _of_features(features: list[Json], document: Json, reading: Reading) -> Pars
     if features and len(points) == len(features):
         return _points(features, document, reading)
     moment = _time_of_points(points, len(features), given)
-    lines: list[Json] = []
+    x, y = array("d"), array("d")
     times: list[Json] = []
-    owners: list[int] = []
+    sizes, owners = list[int](), list[int]()
     others: Counter[str] = Counter()
     alone = 0
     for number, feature in enumerate(features):
         try:
             for line, line_times in _lines(feature, moment if _is_point(feature) else given.t):
+                x.extend(_double(point[0]) for point in line)
+                y.extend(_double(point[1]) for point in line)
                 if not isinstance(line_times, list) or len(line_times) != len(line):
                     # Times may be the fourth values of all points.
                     whole = all(isinstance(point, list) and len(point) >= 4 for point in line)
                     line_times = [point[3] if whole else None for point in line]
-                lines.append(line)
-                times.extend(line_times)
+                times += line_times
+                sizes.append(len(line))
                 owners.append(number)
-        except (AttributeError, KeyError, TypeError):
-            raise NothingUsable(_broken(number)) from None
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+            raise NothingUsable(f"feature {number + 1}: a line needs coordinates [[x,y],[x,y],...]") from None
         kind = (feature.get("geometry") or {}).get("type", "missing")
         alone += kind == "Point" and ID not in (feature.get("properties") or {})
         if not owners or owners[-1] != number:
             others[f"features whose geometry is {kind}"] += 1
-            lines.append([])
+            sizes.append(0)
             owners.append(number)
     if others.total() == len(features) > 0:
         raise NothingUsable(f"there are no lines in it, only: {', '.join(others)}")
-    x, y = (_axis(lines, owners, axis) for axis in (0, 1))
     listed = {given.t, *ASIDE}
     if given.t is not None and not any(given.t in (feature.get("properties") or {}) for feature in features):
         raise InputError(f"no feature has {given.t!r} for t")
-    rows = [
+    about = [
         {name: value for name, value in _about(feature).items() if name not in listed} for feature in features
     ]
-    ids, extra, user = described([rows[owner] for owner in owners], given, "feature", (ID, "id"))
-    # Any feature may have some times, so there are times in any case, perhaps all missing.
-    found = read_times(pa.chunked_array([_texts(times)]), reading.timezone, month_first=reading.month_first)
-    return Parsed(
-        Trajectories(
-            x,
-            y,
-            np.cumsum([0, *map(len, lines)]),
-            t=found.seconds,
-            ids=ids,
-            crs=geojson_crs(document),
-            extra=extra,
-            user=user,
-            timezone=reading.timezone,
-            provenance=from_document(document.get(KEY)),
-            trips=ragged.pieces(np.array(owners, dtype=np.int64)),
-        ),
+    found = np.array(x), np.array(y), _texts(times)
+    crs, promised = geojson_crs(document), from_document(document.get(KEY))
+    parsed = of_lines(found, sizes, owners, about, reading, "feature", (ID, "id"), crs)
+    return replace(
+        parsed,
         rows=len(features),
-        notes=found.notes,
-        doubts=total([others, {"features that are points among others": alone}])
-        | unzoned(found.unzoned, reading),
+        trajectories=replace(parsed.trajectories, provenance=promised),
+        doubts=total([others, {"features that are points among others": alone}]) | dict(parsed.doubts),
     )
-
-
-read_sequence = each(read_lines)
 
 
 def read(paths: Sequence[Path], reading: Reading) -> Parsed:
@@ -289,30 +273,12 @@ def _lines(feature: Json, t: str | None = None) -> Iterator[tuple[list[Json], li
         yield [geometry["coordinates"]], _listed(times)
 
 
-def _axis(lines: list[Json], owners: list[int], axis: int) -> Floats:
-    try:
-        return np.fromiter((point[axis] for line in lines for point in line), dtype=np.float64)
-    except OverflowError:
-        return np.array([_double(point[axis]) for line in lines for point in line])
-    except (TypeError, IndexError, KeyError, ValueError):
-        for line, owner in zip(lines, owners, strict=True):
-            for point in line:
-                pair = point[:2] if isinstance(point, list) else []
-                if len(pair) < 2 or not all(isinstance(value, int | float) for value in pair):
-                    raise NothingUsable(_broken(owner)) from None
-        raise
-
-
 def _double(value: float) -> float:
     """Convert an integer to a double. Integers beyond the range of doubles become infinite."""
     try:
         return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
-
-
-def _broken(number: int) -> str:
-    return f"feature {number + 1}: a line needs coordinates [[x,y],[x,y],...]"
 
 
 def _points(features: list[Json], document: Json, reading: Reading) -> Parsed:

@@ -12,13 +12,13 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from ldptrace.core.arrays import Floats
 from ldptrace.core.crs import WGS84
 from ldptrace.core.reading import Reading
 from ldptrace.core.times import read_times
@@ -28,14 +28,18 @@ from ldptrace.io.account import Parsed, each
 from ldptrace.io.text import HEAD_BYTES, read_bytes
 
 Json = Any
+# Latitude and longitude in degrees (in a log: as it writes them), and when.
+Fix = tuple[Any, Any, Json]
 LAT, LON = "latitudeE7", "longitudeE7"
-# Newer exports hold a date, older ones milliseconds as text.
-MOMENTS = ("timestamp", "timestampMs")
 DEGREE = 1e7
-# A history without fixes is one too: a device must not be silent about it.
-BEGINNING = re.compile(rb'\s*\{\s*"locations"\s*:')
 # Some exports hold negative numbers without their sign.
 TURN = 1 << 32
+# A history without fixes is one too: a device must not be silent about it.
+BEGINNING = re.compile(rb'\s*\{\s*"locations"\s*:')
+TIMELINE = re.compile(rb'\s*(\{\s*"(semanticSegments|timelineObjects|rawSignals)"\s*:|\[\s*\{)')
+# Words of the segments of a phone; a list of anything else is not one.
+SEGMENT = re.compile(rb'"(timelinePath|activity|visit|timelineMemory)"\s*:')
+POINT = re.compile(r"\s*(?:geo:)?\s*(-?\d+(?:\.\d+)?)\s*°?\s*,\s*(-?\d+(?:\.\d+)?)\s*°?")
 
 
 def is_history(data: bytes) -> bool:
@@ -44,47 +48,40 @@ def is_history(data: bytes) -> bool:
     >>> is_history(b'{"locations": [{"latitudeE7": 525163000, "longitudeE7": 133777000}]}')
     True
     """
-    head = data[:HEAD_BYTES]
-    if is_timeline(data):
-        return True
-    return BEGINNING.match(head) is not None or (
-        head.lstrip().startswith(b"{") and f'"{LAT}"'.encode() in head
-    )
+    head = data[:HEAD_BYTES].lstrip()
+    listed = BEGINNING.match(head) or (head.startswith(b"{") and f'"{LAT}"'.encode() in head)
+    return bool(listed) or _is_timeline(data)
 
 
-def read_file(path: Path, reading: Reading, *, among: bool = False) -> Parsed:
-    """Read the fixes of the log, ordered by time, as one trajectory."""
-    return of_bytes(read_bytes(path), reading, among=among)
+def _is_timeline(data: bytes) -> bool:
+    """Whether the beginning of a JSON file looks like a timeline.
+
+    >>> _is_timeline(b'{"semanticSegments": []}'), _is_timeline(b'[{"endTime": "", "activity": {}, "startTime": ""}]')
+    (True, True)
+    """
+    head = data[:HEAD_BYTES].lstrip()
+    if not TIMELINE.match(head):
+        return False
+    return head.startswith(b"{") or (b'"startTime"' in head and SEGMENT.search(head) is not None)
 
 
 def read(paths: Sequence[Path], reading: Reading) -> Parsed:
-    """Read several logs. Among others, one without fixes is a trajectory without points."""
-    return each(partial(read_file, among=len(paths) > 1))(paths, reading)
+    """Read several histories. Among others, one without fixes is a trajectory without points."""
+    return each(lambda path, _: of_bytes(read_bytes(path), reading, among=len(paths) > 1))(paths, reading)
 
 
 def of_bytes(data: bytes, reading: Reading, *, among: bool = False) -> Parsed:
-    """Do the same as `read_file`, with the content of a file. `among` says that there are other files."""
-    if is_timeline(data):
-        entries: list[Json] = list(fixes_of(_loaded(data)))
-        fixes = [entry for entry in entries if entry is not None]
-        if not (fixes or among):
-            raise NothingUsable("there are no journeys with places in this timeline")
-        y, x = (np.array([fix[axis] for fix in fixes]) for axis in (0, 1))
-    else:
-        # A log has millions of fixes, each with much that is not needed.
-        document = _loaded(data, _fix)
-        listed = document.get("locations") if isinstance(document, dict) else None
-        if not isinstance(listed, list):
-            raise FormatError(
-                'expected a location history {"locations": [{"latitudeE7": ..., "longitudeE7": ...}, ...]}, or a '
-                'timeline {"semanticSegments": [...]} or {"timelineObjects": [...]}'
-            )
-        entries = listed
-        fixes = [entry for entry in entries if isinstance(entry, tuple)]
-        if not (fixes or among):
-            raise NothingUsable(f"there are no fixes with {LAT} and {LON} in it")
-        y, x = (_degrees([fix[axis] for fix in fixes], limit) for axis, limit in ((0, 90.0), (1, 180.0)))
-    times = read_times(pa.chunked_array([pa.array([fix[2] for fix in fixes], pa.string())]), reading.timezone)
+    """Read the fixes of a history, ordered by time, as one trajectory. `among` says that there are other files."""
+    timeline = _is_timeline(data)
+    entries = list(_fixes_of(_loaded(data))) if timeline else _records(_loaded(data, _record))
+    fixes = [entry for entry in entries if isinstance(entry, tuple)]
+    if not (fixes or among):
+        nothing = "journeys with places in this timeline" if timeline else f"fixes with {LAT} and {LON} in it"
+        raise NothingUsable(f"there are no {nothing}")
+    axes = [[fix[axis] for fix in fixes] for axis in (0, 1)]
+    y, x = map(np.array, axes) if timeline else map(_degrees, axes, (90.0, 180.0))
+    moments = [None if fix[2] is None else str(fix[2]) for fix in fixes]
+    times = read_times(pa.chunked_array([pa.array(moments, pa.string())]), reading.timezone)
     t, notes = times.seconds, tuple(note for note in times.notes if "milliseconds" not in note)
     if t is not None and np.any(np.diff(t) < 0):
         order = np.argsort(t, kind="stable")
@@ -109,15 +106,26 @@ def _loaded(data: bytes, hook: Callable[[dict[str, Json]], Json] | None = None) 
         raise FormatError(f"this is not JSON: {error}") from None
 
 
-def _fix(entry: dict[str, Json]) -> Json:
-    """Reduce a JSON object that is a fix to latitude, longitude and time. Other objects are returned unchanged."""
+def _record(entry: dict[str, Json]) -> Json:
+    """Reduce a JSON object that is a fix to latitude, longitude and time: a log has millions, each with much that is
+    not needed. Other objects are returned unchanged."""
     if LAT not in entry or LON not in entry:
         return entry
-    moment = next((entry[name] for name in MOMENTS if entry.get(name)), None)
-    return entry[LAT], entry[LON], None if moment is None else str(moment)
+    # Newer exports hold a date, older ones milliseconds as text.
+    return entry[LAT], entry[LON], entry.get("timestamp") or entry.get("timestampMs") or None
 
 
-def _degrees(values: list[Json], limit: float) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _records(document: Json) -> list[Json]:
+    listed = document.get("locations") if isinstance(document, dict) else None
+    if not isinstance(listed, list):
+        raise FormatError(
+            'expected a location history {"locations": [{"latitudeE7": ..., "longitudeE7": ...}, ...]}, or a '
+            'timeline {"semanticSegments": [...]} or {"timelineObjects": [...]}'
+        )
+    return listed
+
+
+def _degrees(values: list[Json], limit: float) -> Floats:
     try:
         whole = np.fromiter((np.nan if value is None else value for value in values), dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -126,27 +134,7 @@ def _degrees(values: list[Json], limit: float) -> np.ndarray[Any, np.dtype[np.fl
     return whole / DEGREE
 
 
-# Latitude and longitude in degrees, and when, as it is written.
-Fix = tuple[float, float, str | None]
-TIMELINE = re.compile(rb'\s*(\{\s*"(semanticSegments|timelineObjects|rawSignals)"\s*:|\[\s*\{)')
-# Words of the segments of a phone; a list of anything else is not one.
-SEGMENT = re.compile(rb'"(timelinePath|activity|visit|timelineMemory)"\s*:')
-POINT = re.compile(r"\s*(?:geo:)?\s*(-?\d+(?:\.\d+)?)\s*°?\s*,\s*(-?\d+(?:\.\d+)?)\s*°?")
-
-
-def is_timeline(data: bytes) -> bool:
-    """Whether the beginning of a JSON file looks like a timeline.
-
-    >>> is_timeline(b'{"semanticSegments": []}'), is_timeline(b'[{"endTime": "", "activity": {}, "startTime": ""}]')
-    (True, True)
-    """
-    head = data[:HEAD_BYTES]
-    if not TIMELINE.match(head):
-        return False
-    return head.lstrip().startswith(b"{") or (b'"startTime"' in head and SEGMENT.search(head) is not None)
-
-
-def fixes_of(document: Json) -> Iterator[Fix | None]:
+def _fixes_of(document: Json) -> Iterator[Fix | None]:
     """Yield the fixes of all journeys; None stands for a fix without a place."""
     if isinstance(document, dict) and "timelineObjects" in document:
         for entry in _listed(document["timelineObjects"]):
@@ -177,11 +165,11 @@ def _of_takeout(journey: dict[str, Json]) -> Iterator[Fix | None]:
         duration.get(f"{name}Timestamp") or duration.get(f"{name}TimestampMs") for name in ("start", "end")
     )
     if "startLocation" in journey:
-        yield _whole(_within(journey, "startLocation"), ("latitudeE7", "longitudeE7"), start)
+        yield _whole(_within(journey, "startLocation"), (LAT, LON), start)
     for point in _listed(_within(journey, "simplifiedRawPath").get("points")):
         yield _whole(point, ("latE7", "lngE7"), point.get("timestamp") or point.get("timestampMs"))
     if "endLocation" in journey:
-        yield _whole(_within(journey, "endLocation"), ("latitudeE7", "longitudeE7"), end)
+        yield _whole(_within(journey, "endLocation"), (LAT, LON), end)
 
 
 def _point_fix(text: Json, moment: Json) -> Fix | None:
@@ -190,16 +178,14 @@ def _point_fix(text: Json, moment: Json) -> Fix | None:
     ((48.1, -11.5, None), (48.1, 11.5, '2025-01-01T08:00:00Z'), None)
     """
     found = POINT.match(text) if isinstance(text, str) else None
-    return (
-        None if found is None else (float(found[1]), float(found[2]), None if moment is None else str(moment))
-    )
+    return None if found is None else (float(found[1]), float(found[2]), moment)
 
 
 def _whole(place: dict[str, Json], names: tuple[str, str], moment: Json) -> Fix | None:
     lat, lon = (place.get(name) for name in names)
     if not isinstance(lat, int) or not isinstance(lon, int):
         return None
-    return lat / DEGREE, lon / DEGREE, None if moment is None else str(moment)
+    return lat / DEGREE, lon / DEGREE, moment
 
 
 def _after(begin: Json, minutes: Json) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,40 +38,30 @@ FEATHER = b"ARROW1"
 SPARK_KEY = "org.apache.spark.sql.parquet.row.metadata"
 
 
-@dataclass(frozen=True)
-class Labels:
-    """What a file states about its trajectories in its metadata."""
-
-    x: str | None = None
-    y: str | None = None
-    crs: str | None = None
-    user: str | None = None
-    timezone: str | None = None
-    # Columns that hold lists: where that of x does, a row is a trajectory.
-    of_lists: tuple[str, ...] = ()
-
-    @property
-    def lists(self) -> bool:
-        """Whether there is one row per trajectory."""
-        return self.x in self.of_lists
-
-
-def labels(schema: pa.Schema, names: Names | None = None) -> Labels:
-    """Return the columns, the coordinate system and the time zone, as far as the file states them."""
+def labels(schema: pa.Schema, names: Names | None = None) -> dict[str, str | None]:
+    """Return the coordinate system, the column of users and the time zone, as far as a file states them."""
     own = _metadata(schema.metadata or {}, OWN_KEY)
     columns = find_columns(wanted(schema)[1], names)
     user = own.get("user") or columns.user
-    crs = _crs(schema.metadata or {}) or columns.crs
-    of_lists = tuple(column.name for column in schema if is_list(column.type))
-    user = user if user in schema.names else None
-    return Labels(
-        columns.x, columns.y, crs, user, own.get("timezone") or stated_timezone(schema, names), of_lists
-    )
+    return {
+        "crs": _crs(schema.metadata or {}) or columns.crs,
+        "user": user if user in schema.names else None,
+        "timezone": own.get("timezone") or stated_timezone(schema, names),
+    }
+
+
+def lists_of(path: Path, names: Names) -> tuple[str, str] | None:
+    """Return the columns of x and y if they hold lists, so that a row is a trajectory."""
+    schema = schema_of(path)
+    x, y = (columns := find_columns(wanted(schema)[1], names)).x, columns.y
+    if x is None or y is None or x not in schema.names:
+        return None
+    return (x, y) if is_list(schema.field(x).type) else None
 
 
 def stated_crs(path: Path) -> str | None:
     """Return the coordinate system of a file, also if it has no rows."""
-    return labels(schema_of(path)).crs
+    return labels(schema_of(path))["crs"]
 
 
 def promise(paths: Sequence[Path]) -> dict[str, Any] | None:
@@ -114,8 +104,8 @@ def size(path: Path) -> tuple[int, int]:
     return found.num_rows, sum(_unpacked(found.row_group(number)) for number in range(found.num_row_groups))
 
 
-def extent(paths: Sequence[Path], own: Labels) -> Bounds | None:
-    """Return the rectangle around the points of files by their statistics, or None if a file has no statistics."""
+def extent(paths: Sequence[Path], x: str, y: str) -> Bounds | None:
+    """Return the rectangle around the points of lists in files by their statistics, or None if a file has none."""
     boxes = []
     for path in paths:
         if is_feather(path):
@@ -125,10 +115,8 @@ def extent(paths: Sequence[Path], own: Labels) -> Bounds | None:
             group = found.row_group(number)
             columns = [group.column(index) for index in range(group.num_columns)]
             known = {column.path_in_schema.partition(".")[0]: column.statistics for column in columns}
-            ends = [
-                end for end in (known.get(own.x), known.get(own.y)) if end is not None and end.has_min_max
-            ]
-            if len(ends) < 2:
+            ends = [known.get(axis) for axis in (x, y)]
+            if any(end is None or not end.has_min_max for end in ends):
                 return None
             boxes.append([end.min for end in ends] + [end.max for end in ends])
     if not boxes:
@@ -182,18 +170,16 @@ def read(paths: Sequence[Path], reading: Reading) -> Parsed:
             tables.append(_table(path))
     with naming(paths[0]):
         table = pa.concat_tables(tables, promote_options="permissive")
-        first = tables[0].schema.metadata or {}
-        crs, own = _crs(first), _metadata(first, OWN_KEY)
+        said = labels(tables[0].schema, reading.names)
         promised = common([_promise(part.schema.metadata or {}) for part in tables])
         parsed = of_table(table, reading)
     trajectories, notes = unique_ids(parsed.trajectories, len(paths))
-    named, extra = own.get("user"), trajectories.extra
-    has_users = extra is not None and named in extra.column_names
+    has_users = trajectories.extra is not None and said["user"] in trajectories.extra.column_names
     trajectories = replace(
         trajectories,
-        crs=crs or trajectories.crs,
-        timezone=reading.timezone or own.get("timezone") or trajectories.timezone,
-        user=named if has_users and not reading.names.user else trajectories.user,
+        crs=said["crs"] or trajectories.crs,
+        timezone=reading.timezone or said["timezone"] or trajectories.timezone,
+        user=said["user"] if has_users and not reading.names.user else trajectories.user,
         provenance=promised,
     )
     return replace(parsed, trajectories=trajectories, notes=(*parsed.notes, *notes))

@@ -25,8 +25,8 @@ Read = Callable[[int, int | None], Iterator[pa.Table]]
 @dataclass(frozen=True)
 class Source:
     """A file of tables with columns x and y, and what is known of it: the names of its columns, its number of rows,
-    whether a row is a trajectory, its columns without rows, the coordinate system and the users that they name, and how
-    many rows are broken."""
+    whether a row is a trajectory, its columns without rows, what it states of all its trajectories (the coordinate
+    system, the column of users, the time zone), and how many rows are broken."""
 
     path: Path
     read: Read
@@ -36,6 +36,7 @@ class Source:
     empty: pa.Table
     crs: str | None = None
     user: str | None = None
+    timezone: str | None = None
     broken: Mapping[str, int] = field(default_factory=dict)
 
     def tables(self, rows: int = ROWS, most: int | None = None) -> Iterator[pa.Table]:
@@ -64,9 +65,11 @@ def sources(kind: str, files: Sequence[Path], given: Names) -> list[Source]:
 
 def _source(kind: str, path: Path, given: Names, trips: bool | None) -> Source:
     broken: Mapping[str, int] = {}
+    said: dict[str, str | None] = {}
     read: Read
     if kind in COLUMNS:
         rows, schema, read = parquet.size(path)[0], parquet.schema_of(path), partial(parquet.batches, path)
+        said = parquet.labels(schema, given)
         schema = pa.schema(
             [schema.field(old).with_name(new) for old, new in zip(*parquet.wanted(schema), strict=True)]
         )
@@ -80,16 +83,17 @@ def _source(kind: str, path: Path, given: Names, trips: bool | None) -> Source:
             return tables()
 
     columns = find_columns(schema.names, given)
-    said = rows_are_trips(schema, columns)
-    if said is None:
+    lines = rows_are_trips(schema, columns)
+    if lines is None:
         first, columns = positioned(next(read(ROWS, None), schema.empty_table()), given, lines=trips)
-        said = rows_are_trips(first.schema, columns)
-    empty, reading = standard(schema.empty_table(), Reading(names=given), said)
+        lines = rows_are_trips(first.schema, columns)
+    empty, reading = standard(schema.empty_table(), Reading(names=given), lines)
+    said = {"crs": columns.crs, "user": columns.user} | {name: text for name, text in said.items() if text}
 
     def placed(many: int, most: int | None) -> Iterator[pa.Table]:
-        return (positioned(table, given, lines=said)[0] for table in read(many, most))
+        return (positioned(table, given, lines=lines)[0] for table in read(many, most))
 
-    return Source(path, placed, rows, reading.names, bool(said), empty, columns.crs, columns.user, broken)
+    return Source(path, placed, rows, reading.names, bool(lines), empty, **said, broken=broken)
 
 
 def standard(table: pa.Table, reading: Reading, lines: bool | None = None) -> tuple[pa.Table, Reading]:

@@ -1,21 +1,40 @@
-"""XML files read as a stream of elements. A document that declares entities is refused."""
+"""GPX, KML and KMZ, read as a stream of elements. A document that declares entities is refused.
+
+In GPX every segment of every track is one trajectory, and all of a track are one trip. In KML every line and every
+track (gx:Track) of every placemark is one trajectory. A track or placemark without any is a trajectory without points.
+"""
 
 from __future__ import annotations
 
+import io
+import re
+import zipfile
 from array import array
-from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from xml.parsers import expat
 
 import numpy as np
 import pyarrow as pa
 
-from ldptrace.core import ragged
-from ldptrace.core.crs import WGS84
 from ldptrace.core.reading import Reading
-from ldptrace.core.times import read_times
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.errors import FormatError
-from ldptrace.io.account import Parsed, described, unzoned
+from ldptrace.errors import FormatError, InputError, NothingUsable
+from ldptrace.io.account import Parsed, each, of_lines
+from ldptrace.io.text import dates, joined_lists, paste, read_bytes, strings, text_writer
+
+HEADER = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n'
+    '<gpx version="1.1" creator="ldptrace" xmlns="http://www.topografix.com/GPX/1/1">\n'
+)
+TIME = "time"
+# What a track of GPX says of itself, beside its number and its extensions.
+SAID = ("name", "cmt", "desc", "src", "type")
+# Larger ones are no 64-bit integers.
+NUMBER = re.compile(r"\s*\d{1,18}\s*", re.ASCII)
+# Bytes of the document of a KMZ at most; a small archive can hold any number of zeros.
+LARGEST = 1 << 32
 
 
 class Tracks:
@@ -28,6 +47,8 @@ class Tracks:
     """
 
     root = row = ""
+    # What points that belong to no trajectory are, for a note.
+    aside = ""
     # Further namespaces whose elements count.
     known: tuple[str, ...] = ()
 
@@ -71,20 +92,19 @@ class Tracks:
                 f"line {error.lineno}: this is not well-formed XML: {expat.ErrorString(error.code)}"
             ) from None
 
-    def line(self) -> str:
-        """Return the place of the parser in the document, for messages."""
+    def _line(self) -> str:
         return f"line {self._parser.CurrentLineNumber}"
 
     def _refuse(self, *_: object) -> None:
         raise FormatError(
-            f"{self.line()}: a document type is declared; {self.root.upper()} files have none, so this one is refused"
+            f"{self._line()}: a document type is declared; {self.root.upper()} files have none, so this one is refused"
         )
 
     def _start(self, qualified: str, attributes: dict[str, str]) -> None:
         namespace, _, name = qualified.rpartition(" ")
         if self._namespace is None:
             if name != self.root:
-                raise FormatError(f"{self.line()}: expected <{self.root}>, got <{name}>")
+                raise FormatError(f"{self._line()}: expected <{self.root}>, got <{name}>")
             self._namespace = namespace
         # Elements of extensions may have the same names as ours.
         self._locals.append(name)
@@ -110,35 +130,162 @@ class Tracks:
         if not self.owners or self.owners[-1] != len(self.about) - 1:
             self.begin()
 
-    def add(self, lon: str, lat: str) -> None:
-        """Add a point to the present trajectory. A `ValueError` says that the texts are no numbers."""
-        x, y = float(lon), float(lat)
+    def add(self, lon: str | None, lat: str | None, needs: str, given: object) -> None:
+        """Add a point to the present trajectory. An error says what a point `needs` and what was given."""
+        try:
+            x, y = float(lon or ""), float(lat or "")
+        except ValueError:
+            raise NothingUsable(f"{self._line()}: a point needs numbers {needs}, got {given}") from None
         self.x.append(x)
         self.y.append(y)
         self.moments.append(None)
         self.sizes[-1] += 1
 
-    def parsed(self, reading: Reading, others: str, usual: Sequence[str] = ()) -> Parsed:
-        """Return what was found. The ids are those of the first of the `usual` names that is there, and `others` says
-        in a note what the other points are."""
-        moments = pa.chunked_array([pa.array(self.moments, pa.string())])
-        times = read_times(moments, reading.timezone, month_first=reading.month_first)
-        ids, extra, user = described([self.about[row] for row in self.owners], reading.names, self.row, usual)
-        notes = (f"{self.others:,} {others}",) if self.others else ()
-        return Parsed(
-            Trajectories(
-                np.array(self.x),
-                np.array(self.y),
-                ragged.offsets_of(np.array(self.sizes, dtype=np.int64)),
-                t=times.seconds,
-                ids=ids,
-                crs=WGS84,
-                extra=extra,
-                user=user,
-                timezone=reading.timezone,
-                trips=ragged.pieces(np.array(self.owners, dtype=np.int64)),
-            ),
-            rows=len(self.sizes),
-            notes=(*notes, *times.notes),
-            doubts=unzoned(times.unzoned, reading),
+    def parsed(self, reading: Reading, *usual: str) -> Parsed:
+        """Return what was found. The ids are those of the first of the `usual` names that is there."""
+        points = np.array(self.x), np.array(self.y), pa.array(self.moments, pa.string())
+        parsed = of_lines(points, self.sizes, self.owners, self.about, reading, self.row, usual)
+        notes = (f"{self.others:,} {self.aside}",) if self.others else ()
+        return replace(parsed, notes=(*notes, *parsed.notes))
+
+
+class _Gpx(Tracks):
+    """Tracks, whose times are in the elements `clock` of their points."""
+
+    root, row, aside = "gpx", "track", "points of routes and waypoints are no tracks"
+
+    def __init__(self, clock: str) -> None:
+        super().__init__()
+        self._clock = clock
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if name == "trkpt" and "trkseg" in self.inside:
+            self.add(attributes.get("lon"), attributes.get("lat"), "lat and lon", attributes)
+        elif name == "trk":
+            self.about.append({})
+        elif name == "trkseg":
+            self.begin()
+        elif name in {"wpt", "rtept"}:
+            self.others += 1
+
+    def end(self, name: str, outer: str) -> None:
+        extended = "extensions" in self.inside
+        if "trkpt" in self.inside:
+            # Extensions count only if their element is named.
+            if (self.local if extended else name) == self._clock and (
+                self._clock != TIME or outer == "trkpt"
+            ):
+                self.moments[-1] = self.text
+        elif name == "number" and outer == "trk":
+            if NUMBER.fullmatch(self.text):
+                self.about[-1][name] = int(self.text)
+        elif name == "trk":
+            self.end_row()
+        elif (name in SAID and outer == "trk") or (extended and "trk" in self.inside and self.text.strip()):
+            self.about[-1][self.local] = self.text.strip()
+
+
+class _Kml(Tracks):
+    """The lines and tracks of placemarks."""
+
+    root, row, aside = "kml", "placemark", "points and areas are no lines"
+    known = ("http://www.google.com/kml/ext/2.2",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        # What lines outside of placemarks say.
+        self.about.append({})
+        self._when: list[str] = []
+        self._column = ""
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if name == "Placemark":
+            self.about.append({})
+        elif name in {"Track", "LineString"}:
+            self._when = []
+            self.begin()
+        elif name in {"Data", "SimpleData"}:
+            self._column = attributes.get("name", "")
+        elif name in {"Point", "Polygon"}:
+            self.others += 1
+
+    def end(self, name: str, outer: str) -> None:
+        if name == "coordinates" and outer == "LineString":
+            for place in self.text.split():
+                self._place(place.split(","))
+        elif name == "coord" and outer == "Track":
+            # A moment without a place is an empty element.
+            self._place(self.text.split() or ["nan", "nan"])
+        elif name == "when" and outer == "Track":
+            self._when.append(self.text)
+        elif name == "Track":
+            # Times count if there is one for each point.
+            if len(self._when) == self.sizes[-1] > 0:
+                self.moments[-self.sizes[-1] :] = self._when
+        elif name == "Placemark":
+            self.end_row()
+        elif outer == "Placemark" and name == "name" and self.text.strip():
+            self.about[-1][name] = self.text.strip()
+        elif (name == "SimpleData" or (name == "value" and outer == "Data")) and self._column:
+            self.about[-1][self._column] = self.text.strip()
+
+    def _place(self, place: list[str]) -> None:
+        lon, lat, *_ = *place, None, None
+        self.add(lon, lat, "longitude and latitude", repr(" ".join(place)[:60]))
+
+
+@each
+def read_gpx(path: Path, reading: Reading) -> Parsed:
+    """Read the tracks of a GPX file, with the elements and extensions of each as columns. Routes and waypoints are only
+    counted."""
+    document = _Gpx(reading.names.t or TIME)
+    document.parse(read_bytes(path))
+    return document.parsed(reading, *(["number"] if all("number" in row for row in document.about) else []))
+
+
+@each
+def read_kml(path: Path, reading: Reading) -> Parsed:
+    """Read lines and tracks. A placemark with other geometries, or none, is a trajectory without points."""
+    document = _Kml()
+    document.parse(_content(path))
+    if not document.x:
+        raise NothingUsable("there are no lines in it")
+    return document.parsed(reading)
+
+
+def _content(path: Path) -> bytes:
+    """Return the KML document of a file. A KMZ file is an archive that holds the document."""
+    data = read_bytes(path)
+    if not data.startswith(b"PK\x03\x04"):
+        return data
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            inside = [entry for entry in packed.infolist() if entry.filename.lower().endswith(".kml")]
+            if not inside:
+                raise FormatError("there is no .kml file in this archive")
+            if inside[0].file_size > LARGEST:
+                raise FormatError(f"its document has {inside[0].file_size:,} bytes, {LARGEST:,} are allowed")
+            return packed.read(inside[0])
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+        raise FormatError(f"this archive cannot be unpacked: {error}") from None
+
+
+def _tracks(trajectories: Trajectories) -> pa.LargeStringArray:
+    """Write one track with one segment per trajectory. The format has no place for further columns."""
+    if not trajectories.is_geographic:
+        raise InputError(
+            f"GPX holds longitude and latitude, and the coordinate system here is "
+            f"{trajectories.crs or 'not known'}; give crs EPSG:4326 if these are degrees"
         )
+    pieces = ['<trkpt lat="', strings(trajectories.y), '" lon="', strings(trajectories.x)]
+    if trajectories.t is None:
+        pieces += ['"/>\n']
+    else:
+        pieces += ['"><time>', dates(trajectories.t, "GPX"), "Z</time></trkpt>\n"]
+    points = joined_lists(trajectories.offsets, paste(*pieces), "")
+    ids = trajectories.numbers
+    numbered = ["<trk><number>", strings(ids), "</number>"] if np.all(ids >= 0) else ["<trk>"]
+    return paste(*numbered, "<trkseg>\n", points, "</trkseg></trk>\n")
+
+
+gpx_writer = partial(text_writer, texts=_tracks, head=lambda _: HEADER, foot="</gpx>\n")

@@ -19,7 +19,7 @@ from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.generators.drafts import Draft, relative_neighbours, triangulation
+from ldptrace.generators.drafts import both_ways, one_way, relative_neighbours, triangulation
 from ldptrace.generators.legs import (
     GPS_LIMIT,
     Legs,
@@ -340,11 +340,11 @@ def footpaths(x: Floats, y: Floats, tilt: float, rng: np.random.Generator) -> tu
     px, py = turn @ np.r_[buildings, lattice].T
     joined = np.r_[edges + len(x), doors]
     kind = np.r_[np.where(along_mall, 0, 1), np.full(len(doors), 2)]
-    draft = Draft(px, py, joined[:, 0], joined[:, 1], kind, np.full(len(joined), WALKING))
-    paths = draft.network(PATHS, "campus")
+    streets = one_way(px, py, joined, kind, WALKING, PATHS, "campus")
+    paths = both_ways(streets)
     liking = np.array([MALL, 1.0, 1.3])[kind] * rng.lognormal(0.0, 0.15, len(kind))
     roots = np.arange(len(x), dtype=np.int32)
-    trees, _ = grow(paths, roots, np.tile(draft.length * liking, 2), spread=0.05, rng=rng)
+    trees, _ = grow(paths, roots, np.tile(streets.length * liking, 2), spread=0.05, rng=rng)
     return paths, trees
 
 
