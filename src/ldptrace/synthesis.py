@@ -26,8 +26,8 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.curator.facts import SINGLE, Asked
 from ldptrace.engines.base import Crowd, Draw, Made
+from ldptrace.engines.files import open_crowd
 from ldptrace.engines.local import Memory
-from ldptrace.engines.opening import open_crowd
 from ldptrace.errors import DataWarning, InputError, NoiseWarning, PrivacyWarning
 from ldptrace.io.account import Account
 from ldptrace.io.files import refuse_unnamed_users

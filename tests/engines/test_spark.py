@@ -38,7 +38,7 @@ from ldptrace.curator.facts import Facts
 from ldptrace.curator.receive import Receiver
 from ldptrace.device import Reporter
 from ldptrace.engines.base import Crowd, Made
-from ldptrace.engines.opening import open_crowd
+from ldptrace.engines.files import open_crowd
 from ldptrace.engines.spark import Piece, Spark, _sum_groups, address, shared_files, split, sum_row
 from ldptrace.engines.spark_crowd import SparkCrowd
 from ldptrace.engines.spark_reports import all_ids, receive_files

@@ -10,7 +10,6 @@ from scipy.sparse.csgraph import floyd_warshall
 
 from ldptrace.core import parallel
 from ldptrace.errors import InputError
-from ldptrace.generators.drafts import both_ways, one_way
 from ldptrace.generators.legs import (
     GPS_LIMIT,
     Legs,
@@ -21,6 +20,7 @@ from ldptrace.generators.legs import (
     record,
     travel_seconds,
 )
+from ldptrace.generators.streets import both_ways, one_way
 from ldptrace.roads import RoadNetwork
 from statistics_kit import ALPHA
 

@@ -1,4 +1,4 @@
-"""A made-up city has what a city has, for any seed."""
+"""A made-up city has what a city has, for any seed; a network is cleaned without losing what is connected."""
 
 from __future__ import annotations
 
@@ -6,8 +6,19 @@ import numpy as np
 import pytest
 from scipy.sparse.csgraph import connected_components
 
-from ldptrace.generators.drafts import neighbours
-from ldptrace.generators.streets import ARTERIAL, MARGIN, MOTORWAY, STREET, CityMap
+from ldptrace.errors import InputError
+from ldptrace.generators.streets import (
+    ARTERIAL,
+    MARGIN,
+    MOTORWAY,
+    STREET,
+    CityMap,
+    both_ways,
+    cleaned,
+    neighbours,
+    one_way,
+)
+from ldptrace.roads.network import RoadNetwork
 
 SIZE = 20_000.0
 RINGS = ((0, 2000), (3000, 5000), (7000, 9000))  # metres from the centre
@@ -61,3 +72,36 @@ def test_the_seed_decides_the_city() -> None:
 def test_a_small_city_has_blocks_of_a_street_not_of_a_room() -> None:
     town = CityMap.generate(3000.0, np.random.default_rng(1))
     assert town.roads.nodes < 2500
+
+
+def draft(edges: list[tuple[int, int]], nodes: int, rng: np.random.Generator) -> RoadNetwork:
+    ends = np.array(edges)
+    x, y = rng.uniform(0, 1000, (2, nodes))
+    kind, speed = np.full(len(edges), 3), rng.uniform(5, 20, len(edges))
+    return one_way(x, y, ends, kind, speed, ("a", "b", "c", "street"), "plan")
+
+
+def test_cleaning_keeps_the_largest_part_without_loops_and_doubles(rng: np.random.Generator) -> None:
+    roads = draft([(0, 1), (1, 0), (1, 1), (1, 2), (3, 4)], 6, rng)
+    clean = cleaned(roads)
+    assert (clean.nodes, clean.edges) == (3, 2)
+    assert clean.seconds is not None
+    assert roads.seconds is not None
+    doubled = clean.seconds[np.minimum(clean.source, clean.target) == 0]
+    assert doubled == min(roads.seconds[0], roads.seconds[1])
+    assert roads.edges == 5
+
+
+def test_a_network_without_edges_is_an_error(rng: np.random.Generator) -> None:
+    with pytest.raises(InputError, match="no edge between two nodes"):
+        cleaned(draft([(2, 2)], 3, rng))
+
+
+def test_a_finished_network_leads_both_ways(rng: np.random.Generator) -> None:
+    plan = draft([(0, 1), (1, 2), (3, 1)], 4, rng)
+    roads = both_ways(plan)
+    assert roads.opposite.tolist() == [3, 4, 5, 0, 1, 2]
+    assert roads.seconds is not None
+    assert plan.seconds is not None
+    np.testing.assert_array_equal(roads.seconds, np.tile(plan.seconds, 2))
+    assert roads.classes[roads.road_class[0]] == "street"

@@ -167,7 +167,7 @@ def open_sets(
     The memory is divided between the sets. The sets are not cut at the bounds of the comparison. Named columns and
     `--split-gap` apply to the real set only.
     """
-    from ldptrace.engines.opening import open_sources
+    from ldptrace.engines.files import open_sources
 
     reading = replace(reading, bounds=None)
     others = replace(reading, names=Names(), split_gap=None)

@@ -1,7 +1,7 @@
-"""Trajectories in files of any size, which are read batch by batch in bounded memory.
+"""Open trajectories in memory, in files batch by batch, or on a cluster.
 
-Tables with one row per trajectory are read directly. Tables with one row per point are first assembled into trips on
-disk (`ldptrace.io.assembly`).
+Files of any size are read batch by batch in bounded memory. Tables with one row per trajectory are read directly; those
+with one row per point are first assembled into trips on disk (`ldptrace.io.assembly`).
 """
 
 from __future__ import annotations
@@ -24,15 +24,18 @@ from ldptrace.core import ragged
 from ldptrace.core.arrays import Flags, Ints
 from ldptrace.core.parallel import CHUNK, map_ordered, threads
 from ldptrace.core.reading import Names, Reading
+from ldptrace.core.running import Running
 from ldptrace.core.times import are_dates
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.words import total
-from ldptrace.engines.base import Aside, Held, Local, S, T
-from ldptrace.errors import NothingUsable
+from ldptrace.engines.base import Aside, Crowd, Held, Local, S, T, Writer
+from ldptrace.engines.local import Memory, write_drawn
+from ldptrace.errors import InputError, NothingUsable
 from ldptrace.io import csv, parquet
 from ldptrace.io.account import Account, Parsed, naming, of_table
 from ldptrace.io.assembly import POINT, assemble, hashed, too_long
 from ldptrace.io.clean import cleaned_part
+from ldptrace.io.files import read_with_account
 from ldptrace.io.formats import STDIN, locate
 from ldptrace.io.sources import COLUMNS, TEXTS, Source, size, sources
 from ldptrace.protocol.grid import Bounds, Grid
@@ -323,3 +326,45 @@ def _inside(extent: Bounds | None, reading: Reading) -> bool:
         return False
     (x0, y0, x1, y1), (left, low, right, high) = extent, reading.bounds
     return left <= x0 and low <= y0 and x1 <= right and y1 <= high
+
+
+def open_crowd(
+    real: Any, reading: Reading, running: Running, resources: ExitStack, *, passes: bool = True
+) -> tuple[Crowd, Writer]:
+    """Open the trajectories, and return them with what writes synthetic ones where the work runs.
+
+    If `passes` is false, the method needs all trajectories in memory.
+    """
+    if isinstance(real, str | os.PathLike) and passes and reading.bounds is not None:
+        (found,), write = open_sources(
+            [(real, reading)], running, resources, always=running.batches, trips=True
+        )
+        return Memory(*read_with_account(real, reading)) if found is None else found, write
+    if running.spark:
+        raise InputError("a cluster needs the name of its input, public bounds, and a method with a model")
+    return Memory(*read_with_account(real, reading)), write_drawn
+
+
+def open_sources(
+    inputs: Sequence[tuple[str | os.PathLike[str], Reading]],
+    running: Running,
+    resources: ExitStack,
+    **how: bool,
+) -> tuple[Sequence[Crowd | None], Writer]:
+    """Open several inputs where the work runs, until the resources are closed: on one cluster, or batch by batch as
+    `open_batches` does. None stands for an input that fits into its share of the memory."""
+    if not running.spark:
+        found: list[Crowd | None] = []
+        for path, reading in inputs:
+            files = open_batches(Path(path), reading, memory=int(running.memory) // len(inputs), **how)
+            if files is not None:
+                resources.callback(files.close)
+            found.append(files)
+        return found, write_drawn
+    if any(reading.split_gap is not None for _, reading in inputs):
+        raise InputError("--split-gap needs the trips in memory: convert them first, or use --engine local")
+    from ldptrace.engines.spark import Spark, address
+    from ldptrace.engines.spark_crowd import SparkCrowd
+
+    spark = resources.enter_context(Spark.start())
+    return [SparkCrowd(spark, address(path), reading) for path, reading in inputs], spark.write

@@ -13,9 +13,8 @@ from ldptrace.core.arrays import Floats
 from ldptrace.core.crs import WGS84, LocalPlane
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.generators.drafts import both_ways
 from ldptrace.generators.legs import GPS_LIMIT, Recorder, fastest_only, known_seconds, map_bounds
-from ldptrace.generators.streets import MARGIN, CityMap
+from ldptrace.generators.streets import MARGIN, CityMap, both_ways
 from ldptrace.generators.traffic import Seed, Traffic, attraction, checked_minutes, natural_hubs, whole
 from ldptrace.roads.classes import STREET, rank_speed
 from ldptrace.roads.network import RoadNetwork

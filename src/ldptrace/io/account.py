@@ -76,13 +76,9 @@ class Owners:
 
     @property
     def hint(self) -> str:
-        """Return a sentence that suggests a column."""
-        name = self.repeated
-        return (
-            ""
-            if name is None
-            else f"column {name} repeats between trips: does it name users? (--user {name})"
-        )
+        """Return a sentence that suggests a column, or nothing."""
+        what = f"column {self.repeated} repeats between trips: does it name users? (--user {self.repeated})"
+        return "" if self.repeated is None else what
 
 
 @dataclass(frozen=True)
@@ -340,12 +336,6 @@ def _described(
     return ids, pa.table(columns) if columns else None
 
 
-KINDS = (
-    "Trajectories, a pandas DataFrame, a GeoDataFrame, a movingpandas TrajectoryCollection, an Arrow table, or the "
-    "name of a file"
-)
-
-
 def of_table(table: pa.Table, reading: Reading, *, place: str = "row", first: int = 1) -> Parsed:
     """Read the trajectories of a table with one row per point or per trajectory.
 
@@ -396,6 +386,9 @@ def in_memory(data: Any, reading: Reading) -> Parsed:
     elif isinstance(data, pa.Table | pa.RecordBatch) or hasattr(data, "__arrow_c_stream__"):
         table = pa.table(data)
     else:
-        raise InputError(f"trajectories are needed ({KINDS}), got {type(data).__name__}")
+        raise InputError(
+            "trajectories are needed (Trajectories, a pandas DataFrame, a GeoDataFrame, a movingpandas "
+            f"TrajectoryCollection, an Arrow table, or the name of a file), got {type(data).__name__}"
+        )
     parsed = of_table(table, reading)
     return replace(parsed, trajectories=replace(parsed.trajectories, provenance=frames.promised(data)))

@@ -28,7 +28,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.values import NUMBER, pc, whole_of
 from ldptrace.core.words import total
 from ldptrace.errors import FormatError, InputError, NothingUsable
-from ldptrace.io import porto
+from ldptrace.io import published
 from ldptrace.io.account import Parsed, each, of_table
 from ldptrace.io.text import WESTERN, Write, decoded_blocks, encoding_of, output, read_head
 
@@ -37,22 +37,20 @@ BLOCK_BYTES = 1 << 23
 MISSING = pacsv.ConvertOptions().null_values
 
 
-def read_file(path: Path, reading: Reading) -> Parsed:
+@each
+def read(path: Path, reading: Reading) -> Parsed:
     """Read a CSV file, gzipped or not. The first line decides the delimiter.
 
     Text that is not UTF-8 is read as UTF-16 if it looks so, otherwise as Western European.
     """
     text = Text.of(path, reading.names)
     if text.is_porto:
-        return porto.read_file(path, reading)
+        return published.porto_of(path, reading)
     table, broken, dated = text.whole()
     parsed = of_table(table, reading, place="line", first=2)
     known = find_columns(table.column_names, reading.names).t is not None
     hints = () if known else tuple(f"column {name}: does it say when? (--t {name})" for name in dated)
     return replace(parsed, notes=parsed.notes + hints, doubts=total([parsed.doubts, broken]))
-
-
-read = each(read_file)
 
 
 def stated_crs(path: Path) -> str | None:
@@ -100,25 +98,21 @@ class Text:
     @property
     def is_porto(self) -> bool:
         """Whether this is a file of the Porto data set, with one trip per row."""
-        return porto.POLYLINE in self.names
+        return published.POLYLINE in self.names
 
     def whole(self) -> tuple[pa.Table, Mapping[str, int], list[str]]:
         """Return all rows as one table, how many have a wrong number of columns, and the columns of dates of which
         nobody says what they are."""
-        broken: Mapping[str, int] = {}
         dated = list[str]()
-        try:
+        with suppress(pa.ArrowInvalid):
             table = self._table()
             if dated := self._dated(table.schema):
                 table = self._table(dated)
-        except pa.ArrowInvalid:
-            table = None
-        if table is None or any(pa.types.is_binary(kind) for kind in table.schema.types):
-            text = self.settled()
-            table, broken = pa.concat_tables(text.tables()), text.broken
-        else:
-            self._refuse_joined(table.num_rows)
-        return self._with_names(table, numbered), broken, dated
+            if not any(pa.types.is_binary(kind) for kind in table.schema.types):
+                self._refuse_joined(table.num_rows)
+                return self._with_names(table, numbered), {}, dated
+        text = self.settled()
+        return self._with_names(pa.concat_tables(text.tables()), numbered), text.broken, dated
 
     def _table(self, texts: Sequence[str] = ()) -> pa.Table:
         return pacsv.read_csv(

@@ -5,26 +5,25 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ldptrace.core import layers
 from ldptrace.core.atomic import atomic_path, is_stream, together
 from ldptrace.core.columns import user_column
-from ldptrace.core.crs import WGS84, transform
+from ldptrace.core.crs import transform
 from ldptrace.core.reading import CUT, Names, Outside, Reading
 from ldptrace.core.trajectories import WHOLE, Trajectories
 from ldptrace.core.words import count
 from ldptrace.errors import DataWarning, InputError, NothingUsable
-from ldptrace.io import csv, formats, geojson, parquet
+from ldptrace.io import formats
 from ldptrace.io.account import Account, Owners, Parsed, in_memory, naming
 from ldptrace.io.clean import clean
 from ldptrace.io.formats import STDIN, files_of
 from ldptrace.io.provenance import read_beside, write_beside
-from ldptrace.io.sources import COLUMNS
 from ldptrace.protocol.grid import Bounds
 
 PathLike = str | os.PathLike[str]
@@ -84,7 +83,8 @@ def read_with_account(path: Any, reading: Reading | None = None) -> tuple[Trajec
     """Do the same as `read`, and also return an account of what was omitted and why."""
     reading = reading or Reading()
     if isinstance(path, str | os.PathLike):
-        source, name, kind, parsed = _from_path(Path(path), reading)
+        source, name = Path(path), "standard input" if str(path) == STDIN else str(path)
+        kind, parsed = _from_path(source, reading)
     else:
         name = type(path).__name__
         source, kind, parsed = Path(name), "table", in_memory(path, reading)
@@ -178,7 +178,8 @@ def trajectories_of(data: Any, *, private: bool = False) -> Trajectories:
     return found
 
 
-def _from_path(source: Path, reading: Reading) -> tuple[Path, str, str, Parsed]:
+def _from_path(source: Path, reading: Reading) -> tuple[str, Parsed]:
+    """Return the name of the format of a file, and what was read from it."""
     with files_of(source, reading.format) as (kind, files):
         given = reading.names
         if (given != Names() if not kind.described else given.x or given.y) and not kind.tabular:
@@ -191,7 +192,7 @@ def _from_path(source: Path, reading: Reading) -> tuple[Path, str, str, Parsed]:
                 promised, said = read_beside(files[0])
             kept = replace(parsed.trajectories, provenance=promised)
             parsed = replace(parsed, trajectories=kept, notes=(*parsed.notes, *said))
-    return source, "standard input" if str(source) == STDIN else str(source), kind.name, parsed
+    return kind.name, parsed
 
 
 def project(trajectories: Trajectories, crs: str) -> Trajectories:
@@ -200,10 +201,6 @@ def project(trajectories: Trajectories, crs: str) -> Trajectories:
         raise InputError("the coordinate system of these trajectories is not known; give it with crs")
     x, y = transform(trajectories.x, trajectories.y, trajectories.crs, crs)
     return replace(trajectories, x=x, y=y, crs=crs)
-
-
-OBJECTS = ("geojson", "trips", "mfjson")
-LAYERS = ("geopackage", "shapefile")
 
 
 def stated_crs(path: Path, format: str | None = None) -> str | None:
@@ -218,16 +215,6 @@ def stated_crs(path: Path, format: str | None = None) -> str | None:
     ...     stated_crs(empty)
     'EPSG:4326'
     """
-    with files_of(path, format) as (kind, files):
-        if kind.geographic:
-            return WGS84
-        try:
-            if kind.name in OBJECTS:
-                return geojson.stated_crs(files[0])
-            if kind.name in COLUMNS:
-                return parquet.stated_crs(files[0])
-            if kind.name in LAYERS:
-                return layers.stated_crs(files[0])
-            return csv.stated_crs(files[0]) if kind.name == "csv" else None
-        except (InputError, ValueError, OSError):
-            return WGS84 if kind.name in OBJECTS else None
+    with files_of(path, format) as (kind, files), suppress(InputError, ValueError, OSError):
+        return kind.stated_crs(files[0])
+    return None

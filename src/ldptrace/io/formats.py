@@ -17,6 +17,7 @@ from typing import Any
 from ldptrace import plugins
 from ldptrace.core.atomic import is_stream
 from ldptrace.core.columns import find_columns
+from ldptrace.core.crs import WGS84
 from ldptrace.core.reading import Reading
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io.account import Parsed
@@ -45,8 +46,10 @@ class Format:
     described: bool = False
     # Whether a trajectory without points has a place in it.
     holds_empty: bool = True
-    # Whether it always has longitudes and latitudes, also when a file is empty.
+    # Whether it always has longitudes and latitudes, also when a file is empty; otherwise the function that returns
+    # the coordinate system that a file states, if it can.
     geographic: bool = False
+    crs: str | None = None
 
     def read(self, paths: Sequence[Path], reading: Reading) -> Parsed:
         """Read the trajectories of files."""
@@ -59,12 +62,20 @@ class Format:
         opened: AbstractContextManager[Write] = _function(self.writer)(path)
         return opened
 
+    def stated_crs(self, path: Path) -> str | None:
+        """Return the coordinate system of a file, whatever its points are."""
+        if self.geographic:
+            return WGS84
+        found: str | None = None if self.crs is None else _function(self.crs)(path)
+        return found
+
 
 def _function(name: str) -> Any:
     module, _, function = name.partition(":") if ":" in name else f"ldptrace.io.{name}".rpartition(".")
     return getattr(import_module(module), function)
 
 
+LAYER = "ldptrace.core.layers:stated_crs"
 FORMATS = {
     kind.name: kind
     for kind in (
@@ -72,18 +83,29 @@ FORMATS = {
             *("parquet", (".parquet", ".pq", ".geoparquet"), "parquet.read", "parquet.writer"),
             holds_promise=True,
             tabular=True,
+            crs="parquet.stated_crs",
         ),
-        Format("csv", (".csv", ".tsv"), "csv.read", "csv.writer", tabular=True, holds_empty=False),
-        Format("feather", (".feather", ".arrow", ".ipc"), "parquet.read", holds_promise=True, tabular=True),
+        Format(
+            *("csv", (".csv", ".tsv"), "csv.read", "csv.writer"),
+            tabular=True,
+            holds_empty=False,
+            crs="csv.stated_crs",
+        ),
+        Format(
+            *("feather", (".feather", ".arrow", ".ipc"), "parquet.read"),
+            holds_promise=True,
+            tabular=True,
+            crs="parquet.stated_crs",
+        ),
         Format("jsonl", (".jsonl", ".ndjson"), "jsonl.read", tabular=True),
-        Format("porto", (), "porto.read", described=True, geographic=True),
-        Format("dat", (".dat",), "dat.read", "dat.writer"),
-        Format("geolife", (".plt",), "logs.read_geolife", geographic=True),
-        Format("tdrive", (".txt",), "logs.read_tdrive", geographic=True),
+        Format("porto", (), "published.read_porto", described=True, geographic=True),
+        Format("dat", (".dat",), "published.read_dat", "published.dat_writer"),
+        Format("geolife", (".plt",), "published.read_geolife", geographic=True),
+        Format("tdrive", (".txt",), "published.read_tdrive", geographic=True),
         Format("gpx", (".gpx",), "xml.read_gpx", "xml.gpx_writer", described=True, geographic=True),
         Format("kml", (".kml", ".kmz"), "xml.read_kml", described=True, geographic=True),
-        Format("geopackage", (".gpkg",), "vector.read", "vector.writer", tabular=True),
-        Format("shapefile", (".shp",), "vector.read", tabular=True),
+        Format("geopackage", (".gpkg",), "vector.read", "vector.writer", tabular=True, crs=LAYER),
+        Format("shapefile", (".shp",), "vector.read", tabular=True, crs=LAYER),
         Format(
             "geojsonl",
             (".geojsonl", ".geojsons", ".ndgeojson"),
@@ -93,7 +115,12 @@ FORMATS = {
         ),
         Format("google", (), "google.read", geographic=True),
         *(
-            Format(name, extensions, "geojson.read", writer, holds_promise=True, described=True)
+            Format(
+                *(name, extensions, "geojson.read", writer),
+                holds_promise=True,
+                described=True,
+                crs="geojson.stated_crs",
+            )
             for name, extensions, writer in (
                 ("trips", (".trips.geojson",), "geojson.trips_writer"),
                 ("mfjson", (".mfjson", ".mf.json"), "geojson.moving_writer"),

@@ -14,7 +14,7 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -37,7 +37,7 @@ from ldptrace.io.account import Parsed, each, names_in, of_lines, of_table
 from ldptrace.io.jsonl import records_of
 from ldptrace.io.provenance import KEY, from_document, to_text
 from ldptrace.io.text import Write, dates, joined_lists, paste, read_bytes, strings, text_writer
-from ldptrace.protocol.units import geojson_crs
+from ldptrace.protocol.units import WGS84, geojson_crs
 
 Json = Any
 ID, TIMES = "traj_id", "times"
@@ -348,9 +348,10 @@ def _about(feature: Json) -> dict[str, Json]:
 
 
 def stated_crs(path: Path) -> str | None:
-    """Return the coordinate system of a file, also if it has no points."""
-    document = _document(read_bytes(path))
-    return geojson_crs(document)
+    """Return the coordinate system of a file, also if it has no points or is broken."""
+    with suppress(InputError, ValueError, OSError):
+        return geojson_crs(_document(read_bytes(path)))
+    return WGS84
 
 
 TRS = {

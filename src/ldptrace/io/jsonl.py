@@ -29,7 +29,8 @@ from ldptrace.io.text import line_blocks
 BROKEN = "lines that are no JSON object"
 
 
-def read_file(path: Path, reading: Reading) -> Parsed:
+@each
+def read(path: Path, reading: Reading) -> Parsed:
     """Read the lines as a table."""
     lines = Lines.of(path, reading.names)
     table = pa.concat_tables([lines.schema.empty_table(), *lines.tables()])
@@ -38,9 +39,6 @@ def read_file(path: Path, reading: Reading) -> Parsed:
             table = table.set_column(table.column_names.index(name), name, numbers)
     parsed = of_table(table, reading, place="line")
     return replace(parsed, doubts=total([parsed.doubts, lines.broken]))
-
-
-read = each(read_file)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,8 @@ MEASURED = re.compile(r"Unknown|Measured|\bZ?M\b")
 MEASURES = "times taken from the measures of the lines"
 
 
-def read_file(path: Path, reading: Reading) -> Parsed:
+@each
+def read(path: Path, reading: Reading) -> Parsed:
     """Read the first layer of points or lines. Every row keeps its place: a row without a geometry is a trajectory, or
     a point of a table, without a position."""
     layer = read_layer(path, ("Point", "LineString"), public=False)
@@ -61,9 +62,6 @@ def read_file(path: Path, reading: Reading) -> Parsed:
         notes=(*notes, *parsed.notes),
         doubts=dict(parsed.doubts) | doubts,
     )
-
-
-read = each(read_file)
 
 
 @contextmanager

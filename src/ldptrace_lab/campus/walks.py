@@ -19,7 +19,6 @@ from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.generators.drafts import both_ways, one_way, relative_neighbours, triangulation
 from ldptrace.generators.legs import (
     GPS_LIMIT,
     Legs,
@@ -30,6 +29,7 @@ from ldptrace.generators.legs import (
     record,
     travel_seconds,
 )
+from ldptrace.generators.streets import both_ways, one_way, relative_neighbours, triangulation
 from ldptrace.generators.traffic import Gravity, Seed, whole
 from ldptrace.protocol.grid import Bounds
 from ldptrace.roads.network import RoadNetwork
