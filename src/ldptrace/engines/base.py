@@ -17,7 +17,6 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
-from ldptrace.core.arrays import Ints
 from ldptrace.core.parallel import CHUNK, map_ordered
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
@@ -43,7 +42,10 @@ def in_blocks(batches: Iterable[R]) -> Iterator[R]:
     for batch in batches:
         at = 0
         while at < len(batch):
-            stop = _fitting(batch.offsets, at, CHUNK - have, POINTS - points)
+            fitting = (
+                int(np.searchsorted(batch.offsets, batch.offsets[at] + POINTS - points, side="right")) - 1
+            )
+            stop = min(at + CHUNK - have, fitting, len(batch))
             if stop == at and not waiting:
                 stop = at + 1
             if stop > at:
@@ -60,12 +62,6 @@ def joined(parts: list[R]) -> R:
     """Join sets one after the other. A single set is returned unchanged."""
     first = parts[0]
     return first if len(parts) == 1 else first.concat(parts)
-
-
-def _fitting(offsets: Ints, start: int, trajectories: int, points: int) -> int:
-    """Return the end of the longest run of trajectories from `start` on that is not larger than the limit."""
-    last = int(np.searchsorted(offsets, offsets[start] + points, side="right")) - 1
-    return min(start + trajectories, last, len(offsets) - 1)
 
 
 class Sum(Protocol):

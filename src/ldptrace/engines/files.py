@@ -1,7 +1,7 @@
 """Open trajectories in memory, in files batch by batch, or on a cluster.
 
 Files of any size are read batch by batch in bounded memory. Tables with one row per trajectory are read directly; those
-with one row per point are first assembled into trips on disk (`ldptrace.io.assembly`).
+with one row per point are first assembled into trips on disk (`ldptrace.io.sources`).
 """
 
 from __future__ import annotations
@@ -33,11 +33,20 @@ from ldptrace.engines.local import Memory, write_drawn
 from ldptrace.errors import InputError, NothingUsable
 from ldptrace.io import csv, parquet
 from ldptrace.io.account import Account, Parsed, naming, of_table
-from ldptrace.io.assembly import POINT, assemble, hashed, too_long
 from ldptrace.io.clean import cleaned_part
 from ldptrace.io.files import read_with_account
 from ldptrace.io.formats import STDIN, locate
-from ldptrace.io.sources import COLUMNS, TEXTS, Source, size, sources
+from ldptrace.io.sources import (
+    COLUMNS,
+    POINT,
+    TEXTS,
+    Source,
+    assemble,
+    hashed,
+    size,
+    sources,
+    too_long,
+)
 from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.simulation.unit import Trips, Unit, one_each, trip_counts, unit_of, with_counts
 
@@ -48,8 +57,6 @@ MEMORY = 1 << 29
 BATCH, WAITING = 1 << 23, 8
 # Trajectories that tell whether times have dates.
 FEW = 64
-# The number of users whom nobody names.
-UNNAMED = -1
 
 
 @dataclass(eq=False)
@@ -183,7 +190,7 @@ class Files(Local):
         found, users, trips = zip(*self.map(partial(_whose, by_user)), strict=True)
         borders, filled = np.cumsum([len(batch) for batch in found]), np.concatenate(found)
         whole = ragged.joined_pieces([len(batch) for batch in found], trips)
-        everyone = _numbered(users, whole) if by_user else None
+        everyone = np.concatenate(users) if by_user else None
         chosen = one_each(everyone, whole, rng, filled)
         if chosen is not None:
             self._chosen = np.split(np.isin(np.arange(len(filled)), chosen), borders[:-1])
@@ -218,24 +225,16 @@ class Files(Local):
         return Held(aside), nothing
 
 
-def _whose(by_user: bool, batch: Trajectories, _: int) -> tuple[Flags, Ints, Ints | None]:
+def _whose(by_user: bool, batch: Trajectories, number: int) -> tuple[Flags, Ints, Ints | None]:
     """Return which trajectories of a batch have points, the number of each user, and the trips they are pieces of.
 
-    Equal users have equal numbers. A trajectory without a named user has the number `UNNAMED`.
+    Equal users have equal numbers. A trip without a named user has a user of its own, with a negative number.
     """
     if not by_user or batch.extra is None or batch.user is None:
         return batch.sizes > 0, np.empty(0, dtype=np.int64), batch.trips
     column = batch.extra[batch.user]
-    numbers = np.where(column.is_null().to_numpy(), UNNAMED, hashed(column))
-    return batch.sizes > 0, numbers, batch.trips
-
-
-def _numbered(users: Sequence[Ints], trips: Ints | None) -> Ints:
-    """Return the numbers of users. A trip without a named user gets a user of its own."""
-    joined = np.concatenate(users)
-    unnamed = joined == UNNAMED
-    joined[unnamed] = -1 - (np.arange(len(joined)) if trips is None else trips)[unnamed]
-    return joined
+    alone = -1 - (np.arange(len(batch)) if batch.trips is None else batch.trips) - (number << 32)
+    return batch.sizes > 0, np.where(column.is_null().to_numpy(), alone, hashed(column)), batch.trips
 
 
 class OnDisk(Sequence[S]):
