@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,6 @@ from ldptrace.engines.spark_crowd import (
     _alone,
     _has_dates,
     _kinds,
-    _Task,
     _trajectories,
     _whole_trips,
     _worked,
@@ -27,6 +27,17 @@ from ldptrace.engines.spark_crowd import (
 from ldptrace.simulation.unit import TRIPS
 
 PARSE = partial(_trajectories, Reading(crs="EPSG:3857"))
+TRIP_A_ROW = partial(_whole_trips, [])
+
+
+def devices(
+    parse: Any, drawn: np.random.Generator | None, batches: list[pa.RecordBatch], whole: Any = TRIP_A_ROW
+) -> tuple[Trajectories, Any]:
+    """The devices of a partition, and what was read."""
+    work = partial(_alone, lambda block, _: [block])
+    (found,) = _worked(work, parse, drawn, whole, iter(batches))
+    (row,) = found.to_pylist()
+    return Trajectories.concat(pickle.loads(row["found"])), pickle.loads(row["account"])
 
 
 def rows(trips: Trajectories, size: int) -> list[pa.RecordBatch]:
@@ -57,26 +68,18 @@ def test_a_partition_adds_up_whatever_its_batches(monkeypatch: pytest.MonkeyPatc
         return [(number, len(block))]
 
     for size in (3, 100):
-        begin = partial(_Task, PARSE, None, partial(_whole_trips, []))
-        (found,) = _worked(partial(_alone, lengths), begin, iter(rows(trips, size)))
+        (found,) = _worked(partial(_alone, lengths), PARSE, None, TRIP_A_ROW, iter(rows(trips, size)))
         (row,) = found.to_pylist()
         assert pickle.loads(row["found"]) == [(0, 8), (1, 8), (2, 8), (3, 6)]
-        passed = pickle.loads(row["account"])
-        assert (passed.account.trajectories, passed.account.rows, passed.devices) == (30, 30, 30)
-    assert (
-        list(
-            _worked(
-                partial(_alone, lengths), partial(_Task, PARSE, None, partial(_whole_trips, [])), iter([])
-            )
-        )
-        == []
-    )
+        account, devices = pickle.loads(row["account"])
+        assert (account.trajectories, account.rows, devices) == (30, 30, 30)
+    assert list(_worked(partial(_alone, lengths), PARSE, None, TRIP_A_ROW, iter([]))) == []
 
 
 def test_parts_are_put_aside_and_found_again() -> None:
     trips = walks(20)
     work = lambda block, number: (block.x.sum(), [block.points])  # noqa: E731
-    made = list(_worked(work, partial(_Task, PARSE, None, partial(_whole_trips, [])), iter(rows(trips, 6))))
+    made = list(_worked(work, PARSE, None, TRIP_A_ROW, iter(rows(trips, 6))))
     table = pa.Table.from_batches(made).to_pylist()
     assert [row["part"] is None for row in table] == [False, True]
     assert pickle.loads(table[1]["found"]) == [trips.points]
@@ -98,13 +101,12 @@ def test_dates_are_looked_for_where_the_rows_are() -> None:
 def test_of_a_trip_that_was_cut_one_piece_answers() -> None:
     trips = Trajectories.from_lists([[(0.1, 0), (5, 0), (6, 0), (0.2, 0)], [(0.3, 0)], [(9, 9)]] * 50)
     parse = partial(_trajectories, Reading(bounds=(0, 0, 1, 1)))
-    begin = partial(_Task, parse, np.random.default_rng(1), partial(_whole_trips, []))
-    found = [np.concatenate([block.x for block, _ in begin(iter(rows(trips, 10)))]) for _ in range(2)]
+    batches = rows(trips, 10)
+    found = [devices(parse, np.random.default_rng(1), batches)[0].x for _ in range(2)]
     np.testing.assert_array_equal(found[0], found[1])
     assert len(found[0]) == 100
     assert set(found[0]) == {0.1, 0.2, 0.3}
-    everything = partial(_Task, parse, None, partial(_whole_trips, []))(iter(rows(trips, 10)))
-    assert sum(len(block) for block, _ in everything) == 200
+    assert len(devices(parse, None, batches)[0]) == 200
 
 
 def test_one_trip_of_each_user_answers_and_knows_how_many_there_were() -> None:
@@ -118,14 +120,12 @@ def test_one_trip_of_each_user_answers_and_knows_how_many_there_were() -> None:
     parse = partial(_trajectories, Reading(bounds=(0, 0, 1, 1)), with_user=True)
     seen = set()
     for seed in range(8):
-        task = _Task(
-            parse, np.random.default_rng(seed), partial(_whole_trips, [_WHOSE]), iter(table.to_batches(3))
-        )
-        ((block, _),) = task
+        together = partial(_whole_trips, [_WHOSE])
+        block, (account, number) = devices(parse, np.random.default_rng(seed), table.to_batches(3), together)
         assert block.extra is not None
         assert block.extra[TRIPS].to_pylist() == [2, 1, 0, 1, 0]
         assert block.sizes.tolist() == [1, 1, 0, 1, 0]
-        assert (task.passed.devices, task.passed.account.trajectories) == (5, 7)
+        assert (number, account.trajectories) == (5, 7)
         seen.add(float(block.x[0]))
     assert seen == {0.1, 0.2}
 
