@@ -213,11 +213,10 @@ def _said(source: str, frame: DataFrame, reading: Reading) -> dict[str, Any]:
     if Path(source).exists():
         _, files = locate(Path(source), "parquet")
         own = parquet.labels(pq.read_schema(files[0]), reading.names)
-        return {"crs": own.crs, "timezone": own.timezone, "promise": parquet.promise(files)}
+        return {**own, "promise": parquet.promise(files)}
     written = {name: text for field in frame.schema.fields for name, text in field.metadata.items()}
-    own = json.loads(written.get(parquet.OWN_KEY, "{}"))
     promise = from_text(written[KEY].encode()) if KEY in written else None
-    return {"crs": own.get("crs"), "timezone": own.get("timezone"), "promise": promise}
+    return {**json.loads(written.get(parquet.OWN_KEY, "{}")), "promise": promise}
 
 
 def _dialect(source: str) -> dict[str, str]:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +26,7 @@ from ldptrace.core.tables import START
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.values import NUMBER, pc, whole_of
 from ldptrace.core.words import total
-from ldptrace.errors import FormatError, InputError, NothingUsable
+from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io import published
 from ldptrace.io.account import Parsed, each, of_table
 from ldptrace.io.text import WESTERN, Write, decoded_blocks, encoding_of, output, read_head
@@ -46,11 +45,14 @@ def read(path: Path, reading: Reading) -> Parsed:
     text = Text.of(path, reading.names)
     if text.is_porto:
         return published.porto_of(path, reading)
-    table, broken, dated = text.whole()
-    parsed = of_table(table, reading, place="line", first=2)
-    known = find_columns(table.column_names, reading.names).t is not None
-    hints = () if known else tuple(f"column {name}: does it say when? (--t {name})" for name in dated)
-    return replace(parsed, notes=parsed.notes + hints, doubts=total([parsed.doubts, broken]))
+    text = text.settled()
+    assert text.schema is not None
+    table = pa.concat_tables([text.schema.empty_table(), *text.tables()])
+    columns = find_columns(table.column_names, reading.names)
+    parsed = of_table(named(table, columns, numbered), reading, place="line", first=2)
+    hints = tuple(f"column {name}: does it say when? (--t {name})" for name in text.dated)
+    notes = parsed.notes if columns.t is not None else parsed.notes + hints
+    return replace(parsed, notes=notes, doubts=total([parsed.doubts, text.broken]))
 
 
 def stated_crs(path: Path) -> str | None:
@@ -62,8 +64,8 @@ def stated_crs(path: Path) -> str | None:
 @dataclass(frozen=True)
 class Text:
     """The text of a CSV file: the names of its columns, its delimiter and its encoding. The user has `given` names of
-    columns. `schema` are the columns with their types, and `rows` the number of rows, of which some may be broken; None
-    means that nobody looked.
+    columns. `schema` are the columns with their types, of which those that look like dates are `dated`, and `rows` the
+    number of rows, of which some may be broken; None means that nobody looked.
     """
 
     path: Path
@@ -72,6 +74,7 @@ class Text:
     encoding: str
     given: Names | None = None
     schema: pa.Schema | None = None
+    dated: tuple[str, ...] = ()
     rows: int = 0
     broken: Mapping[str, int] = field(default_factory=dict)
     # Whether there is nothing but the names, without an end of their line.
@@ -100,73 +103,13 @@ class Text:
         """Whether this is a file of the Porto data set, with one trip per row."""
         return published.POLYLINE in self.names
 
-    def whole(self) -> tuple[pa.Table, Mapping[str, int], list[str]]:
-        """Return all rows as one table, how many have a wrong number of columns, and the columns of dates of which
-        nobody says what they are."""
-        dated = list[str]()
-        with suppress(pa.ArrowInvalid):
-            table = self._table()
-            if dated := self._dated(table.schema):
-                table = self._table(dated)
-            if not any(pa.types.is_binary(kind) for kind in table.schema.types):
-                self._refuse_joined(table.num_rows)
-                return self._with_names(table, numbered), {}, dated
-        text = self.settled()
-        return self._with_names(pa.concat_tables(text.tables()), numbered), text.broken, dated
-
-    def _table(self, texts: Sequence[str] = ()) -> pa.Table:
-        return pacsv.read_csv(
-            self.path,
-            self._options(True),
-            pacsv.ParseOptions(delimiter=self.delimiter),
-            pacsv.ConvertOptions(column_types=dict.fromkeys((*self._texts, *texts), pa.string())),
-        )
-
-    @cached_property
-    def _columns(self) -> Columns | None:
-        # Columns that are missing are named where the table is read.
-        with suppress(InputError):
-            return find_columns(self.names, self.given)
-        return None
-
-    @property
-    def _texts(self) -> list[str]:
-        """The columns of names, geometries, cells, and lists of times. What one of them says does not change how
-        another is read."""
-        found = self._columns
-        if found is None:
-            return []
-        named = [found.id, found.user, found.geometry, found.cells, found.cell]
-        if found.geometry is not None or found.cells is not None:
-            named += [found.t, *LISTS]
-        return [name for name in dict.fromkeys(named) if name in self.names]
-
-    def _dated(self, schema: pa.Schema) -> list[str]:
-        """Return the columns that look like dates and have no usual name. Whether one does depends on all values, so it
-        says nothing."""
-        found = self._columns
-        known = {START} if found is None else found.used | {START}
-        return [
-            column.name
-            for column in schema
-            if pa.types.is_timestamp(column.type) and column.name not in known
-        ]
-
-    def _with_names(self, table: pa.Table, read: Callable[[pa.ChunkedArray], pa.ChunkedArray]) -> pa.Table:
-        """Return the table with its names of trips and users as they are read from texts."""
-        found = find_columns(table.column_names, self.given)
-        for name in {name for name in (found.id, found.user) if name is not None}:
-            table = table.set_column(table.column_names.index(name), name, read(table[name]))
-        return table
-
     def settled(self) -> Text:
         """Decide the encoding and the types of the columns by reading all rows, because a table that was given away
         cannot be taken back.
 
         Columns whose first block does not tell their type are texts.
         """
-        columns, texts = find_columns(self.names, self.given), self._texts
-        numbers = {columns.x, columns.y, columns.t}
+        columns = find_columns(self.names, self.given)
         for encoding in dict.fromkeys((self.encoding, WESTERN)):
             text = replace(self, encoding=encoding)
             try:
@@ -174,19 +117,14 @@ class Text:
                     shown = reader.schema
             except pa.ArrowInvalid:
                 continue
-            # An empty block says nothing, and whole numbers may be followed by fractions.
-            likely = [
-                column.with_type(pa.float64())
-                if pa.types.is_integer(column.type) and column.name in numbers
-                else column.with_type(pa.string())
-                if pa.types.is_null(column.type)
-                or pa.types.is_binary(column.type)
-                or column.name in (*texts, *self._dated(shown))
-                else column
-                for column in shown
-            ]
-            for fields in (likely, [column.with_type(pa.string()) for column in shown]):
-                text = replace(text, schema=pa.schema(fields))
+            # Columns that look like dates and have no usual name. Whether one does depends on all values, so it says
+            # nothing.
+            known = columns.used | {START}
+            dated = tuple(
+                one.name for one in shown if pa.types.is_timestamp(one.type) and one.name not in known
+            )
+            for kinds in _likely(shown, columns, dated):
+                text = replace(text, schema=pa.schema(kinds), dated=dated)
                 broken: list[pacsv.InvalidRow] = []
                 try:
                     with text._opened(broken, threads=False) as reader:
@@ -235,12 +173,13 @@ class Text:
 
     def tables(self) -> Iterator[pa.Table]:
         """Yield tables of the file, block by block."""
-        return (self._with_names(table, known) for table in self._blocks())
+        columns = find_columns(self.names, self.given)
+        return (named(table, columns, known) for table in self._blocks())
 
     def _blocks(self) -> Iterator[pa.Table]:
         broken: list[pacsv.InvalidRow] = []
         # Only a single thread knows the numbers of the rows.
-        with self._opened(broken, threads=False) as reader:
+        with self._opened(broken, threads=not self.broken) as reader:
             row = 2
             for batch in reader:
                 start = 0
@@ -263,12 +202,8 @@ class Text:
 
         parse = pacsv.ParseOptions(delimiter=self.delimiter, invalid_row_handler=skip)
         kinds = {} if self.schema is None else {column.name: column.type for column in self.schema}
-        return pacsv.open_csv(
-            self.path, self._options(threads), parse, pacsv.ConvertOptions(column_types=kinds)
-        )
-
-    def _options(self, threads: bool) -> pacsv.ReadOptions:
-        return pacsv.ReadOptions(block_size=BLOCK_BYTES, encoding=self.encoding, use_threads=threads)
+        options = pacsv.ReadOptions(block_size=BLOCK_BYTES, encoding=self.encoding, use_threads=threads)
+        return pacsv.open_csv(self.path, options, parse, pacsv.ConvertOptions(column_types=kinds))
 
     def _repaired(self, row: pacsv.InvalidRow, schema: pa.Schema) -> pa.Table:
         """Return a row with a wrong number of columns: what it says about the trip, but no place and time."""
@@ -283,6 +218,38 @@ class Text:
             except pa.ArrowInvalid:
                 values[column.name] = pa.nulls(1, column.type)
         return pa.table(values)
+
+
+def _likely(shown: pa.Schema, columns: Columns, dated: Sequence[str]) -> Iterator[list[pa.Field]]:
+    """Yield the types that the columns may have, by those of the first block: the likely ones, then texts.
+
+    What a name, a geometry, a cell or a list of times says does not change how another is read, so they are texts.
+    """
+    texts = {columns.id, columns.user, columns.geometry, columns.cells, columns.cell, *dated}
+    if columns.geometry is not None or columns.cells is not None:
+        texts |= {columns.t, *LISTS}
+    numbers = {columns.x, columns.y, columns.t}
+
+    def kind(column: pa.Field) -> pa.DataType:
+        # An empty block says nothing, and whole numbers may be followed by fractions.
+        if column.name in texts or pa.types.is_null(column.type) or pa.types.is_binary(column.type):
+            return pa.string()
+        return pa.float64() if pa.types.is_integer(column.type) and column.name in numbers else column.type
+
+    likely = [column.with_type(kind(column)) for column in shown]
+    yield likely
+    whole = [pa.types.is_integer(column.type) for column in likely]
+    yield [
+        column.with_type(pa.float64()) if one else column for column, one in zip(likely, whole, strict=True)
+    ]
+    yield [column.with_type(pa.string()) for column in shown]
+
+
+def named(table: pa.Table, columns: Columns, read: Callable[[pa.ChunkedArray], pa.ChunkedArray]) -> pa.Table:
+    """Return the table with its names of trips and users as they are read from texts."""
+    for name in {columns.id, columns.user} - {None}:
+        table = table.set_column(table.column_names.index(name), name, read(table[name]))
+    return table
 
 
 def known(names: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -306,10 +273,6 @@ def numbered(names: pa.ChunkedArray) -> pa.ChunkedArray:
     >>> numbered(pa.chunked_array([["7", "12"]])).to_pylist(), numbered(pa.chunked_array([["7", "07"]])).to_pylist()
     ([7, 12], ['7', '07'])
     """
-    numbers = whole_of(names)
-    if numbers is not None:
-        return numbers
-    names = known(names)
     fractions = pc.all(pc.ends_with(names, ".0")).as_py()
     numbers = whole_of(pc.utf8_slice_codeunits(names, 0, -2) if fractions else names)
     return names if numbers is None else numbers

@@ -115,8 +115,8 @@ def extent(paths: Sequence[Path], x: str, y: str) -> Bounds | None:
             group = found.row_group(number)
             columns = [group.column(index) for index in range(group.num_columns)]
             known = {column.path_in_schema.partition(".")[0]: column.statistics for column in columns}
-            ends = [known.get(axis) for axis in (x, y)]
-            if any(end is None or not end.has_min_max for end in ends):
+            ends = [end for end in (known.get(x), known.get(y)) if end is not None and end.has_min_max]
+            if len(ends) < 2:
                 return None
             boxes.append([end.min for end in ends] + [end.max for end in ends])
     if not boxes:

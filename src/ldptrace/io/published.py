@@ -120,7 +120,7 @@ def porto_of(path: Path, reading: Reading) -> Parsed:
             parts.append(_points(chunk))
         except (pa.ArrowInvalid, ValueError):
             before = sum(len(earlier) for earlier in polylines.chunks[:number])
-            raise NothingUsable(_first_broken(chunk, before + 2)) from None
+            raise NothingUsable(_broken_polyline(chunk, before + 2)) from None
     x, y, sizes = (np.concatenate([part[k] for part in parts]) if parts else np.empty(0) for k in range(3))
     offsets = ragged.offsets_of(sizes)
     ids, extra = split_ids(table[TRIP], TRIP) if TRIP in table.column_names else (None, {})
@@ -159,7 +159,7 @@ def _points(polylines: pa.StringArray) -> tuple[Floats, Floats, Ints]:
     return x, y, sizes
 
 
-def _first_broken(polylines: pa.StringArray, line: int) -> str:
+def _broken_polyline(polylines: pa.StringArray, line: int) -> str:
     for number, text in enumerate(polylines.to_pylist()):
         try:
             points = json.loads(text)
