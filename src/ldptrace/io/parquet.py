@@ -41,7 +41,7 @@ SPARK_KEY = "org.apache.spark.sql.parquet.row.metadata"
 def labels(schema: pa.Schema, names: Names | None = None) -> dict[str, str | None]:
     """Return the coordinate system, the column of users and the time zone, as far as a file states them."""
     own = _metadata(schema.metadata or {}, OWN_KEY)
-    columns = find_columns(wanted(schema)[1], names)
+    columns = find_columns(wanted(schema)[1].names, names)
     user = own.get("user") or columns.user
     return {
         "crs": _crs(schema.metadata or {}) or columns.crs,
@@ -53,7 +53,7 @@ def labels(schema: pa.Schema, names: Names | None = None) -> dict[str, str | Non
 def lists_of(path: Path, names: Names) -> tuple[str, str] | None:
     """Return the columns of x and y if they hold lists, so that a row is a trajectory."""
     schema = schema_of(path)
-    x, y = (columns := find_columns(wanted(schema)[1], names)).x, columns.y
+    x, y = (columns := find_columns(wanted(schema)[1].names, names)).x, columns.y
     if x is None or y is None or x not in schema.names:
         return None
     return (x, y) if is_list(schema.field(x).type) else None
@@ -137,11 +137,12 @@ def batches(
     """Yield tables of limited size, without the geometry, which repeats x and y. If several readers share a file,
     `piece` (k, n) selects the k-th of n groups of row groups.
     """
-    names, new = wanted(schema_of(path))
+    names, schema = wanted(schema_of(path))
     if is_feather(path):
         with _feather(path) as reader:
             for number in range(reader.num_record_batches):
-                yield pa.Table.from_batches([reader.get_batch(number)]).select(names).rename_columns(new)
+                table = pa.Table.from_batches([reader.get_batch(number)])
+                yield table.select(names).rename_columns(schema.names)
         return
     # Without a buffer a whole column of a row group would be read at once.
     with pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False) as file:
@@ -151,15 +152,16 @@ def batches(
             # Long trajectories may be together: each group has its own measure.
             fit = rows if most is None else int(most * group.num_rows / max(_unpacked(group), 1))
             for batch in file.iter_batches(min(rows, max(fit, 1)), row_groups=[number], columns=names):
-                yield pa.Table.from_batches([batch]).rename_columns(new)
+                yield pa.Table.from_batches([batch]).rename_columns(schema.names)
 
 
-def wanted(schema: pa.Schema) -> tuple[list[str], list[str]]:
-    """Return the columns to read, without a geometry that repeats x and y, and their names: a geometry has a usual
-    name."""
+def wanted(schema: pa.Schema) -> tuple[list[str], pa.Schema]:
+    """Return the columns to read, without a geometry that repeats x and y, and their schema when they are read: a
+    geometry has a usual name."""
     geometry = _metadata(schema.metadata or {}, GEO_KEY).get("primary_column")
-    names = [name for name in schema.names if name != geometry or not {"x", "y"} <= set(schema.names)]
-    return names, [GEOMETRY if name == geometry else name for name in names]
+    kept = [column for column in schema if column.name != geometry or not {"x", "y"} <= set(schema.names)]
+    read = [column.with_name(GEOMETRY) if column.name == geometry else column for column in kept]
+    return [column.name for column in kept], pa.schema(read, schema.metadata)
 
 
 def read(paths: Sequence[Path], reading: Reading) -> Parsed:
@@ -167,7 +169,8 @@ def read(paths: Sequence[Path], reading: Reading) -> Parsed:
     tables = []
     for path in paths:
         with naming(path):
-            tables.append(_table(path))
+            empty = wanted(schema_of(path))[1].empty_table()
+            tables.append(pa.concat_tables([empty, *batches(path, 1 << 62)]))
     with naming(paths[0]):
         table = pa.concat_tables(tables, promote_options="permissive")
         said = labels(tables[0].schema, reading.names)
@@ -241,19 +244,6 @@ def laid_out(trajectories: Trajectories) -> tuple[pa.Table, dict[str, Any]]:
         "use_dictionary": [] if trajectories.extra is None else trajectories.extra.column_names,
         "column_encoding": dict.fromkeys(split, "BYTE_STREAM_SPLIT"),
     }
-
-
-def _table(path: Path) -> pa.Table:
-    """Return the columns of one file. The function `pq.read_table` is not used because it loads pandas."""
-    schema = schema_of(path)
-    names, new = wanted(schema)
-    if is_feather(path):
-        with _feather(path) as reader:
-            table = reader.read_all().select(names)
-    else:
-        with pq.ParquetFile(path) as file:
-            table = file.read(names)
-    return table.rename_columns(new).replace_schema_metadata(schema.metadata)
 
 
 def _lines(table: pa.Table) -> pa.Array:

@@ -97,9 +97,7 @@ def _source(kind: str, path: Path, given: Names, trips: bool | None) -> Source:
     if kind in COLUMNS:
         rows, schema, read = parquet.size(path)[0], parquet.schema_of(path), partial(parquet.batches, path)
         said = parquet.labels(schema, given)
-        schema = pa.schema(
-            [schema.field(old).with_name(new) for old, new in zip(*parquet.wanted(schema), strict=True)]
-        )
+        schema = parquet.wanted(schema)[1]
     else:
         text = csv.Text.of(path, given).settled() if kind == "csv" else jsonl.Lines.of(path, given)
         assert text.schema is not None
