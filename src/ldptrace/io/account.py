@@ -273,10 +273,9 @@ def of_lines(
     about: Sequence[Mapping[str, Any]],
     reading: Reading,
     what: str,
-    usual: Sequence[str] = (),
-    crs: str | None = WGS84,
+    usual: Sequence[str],
 ) -> Parsed:
-    """Read the lines of a document: x, y and the times of all their points as texts, and the number of points of each.
+    """Read the lines of a document, in degrees: x, y and the times of all their points as texts, and their sizes.
 
     Each line is a trajectory and belongs to a row of the document (its `owner`), which says something `about` it; all
     lines of a row are one trip. `what` is the word for a row in messages, and ids have one of the `usual` names.
@@ -292,7 +291,7 @@ def of_lines(
             ragged.offsets_of(np.array(sizes, dtype=np.int64)),
             t=times.seconds,
             ids=ids,
-            crs=crs,
+            crs=WGS84,
             extra=extra,
             user=reading.names.user,
             timezone=reading.timezone,

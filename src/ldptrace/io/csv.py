@@ -109,7 +109,6 @@ class Text:
 
         Columns whose first block does not tell their type are texts.
         """
-        columns = find_columns(self.names, self.given)
         for encoding in dict.fromkeys((self.encoding, WESTERN)):
             text = replace(self, encoding=encoding)
             try:
@@ -117,6 +116,7 @@ class Text:
                     shown = reader.schema
             except pa.ArrowInvalid:
                 continue
+            columns = find_columns(shown.names, self.given)
             # Columns that look like dates and have no usual name. Whether one does depends on all values, so it says
             # nothing.
             known = columns.used | {START}

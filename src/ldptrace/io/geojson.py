@@ -65,10 +65,17 @@ def read_sequence(path: Path, reading: Reading) -> Parsed:
 
 
 def _of_features(features: list[Json], document: Json, reading: Reading) -> Parsed:
-    given = reading.names
     points = [feature for feature in features if _is_point(feature)]
-    if features and len(points) == len(features):
-        return _points(features, document, reading)
+    all_points = 0 < len(points) == len(features)
+    parsed = _points(features, reading) if all_points else _of_lines(features, points, reading)
+    crs, promised = geojson_crs(document), from_document(document.get(KEY))
+    found = replace(parsed.trajectories, crs=crs, provenance=promised)
+    return replace(parsed, rows=len(features), trajectories=found)
+
+
+def _of_lines(features: list[Json], points: list[Json], reading: Reading) -> Parsed:
+    """Read lines, among which some features are points."""
+    given = reading.names
     moment = _time_of_points(points, len(features), given)
     x, y = array("d"), array("d")
     times: list[Json] = []
@@ -104,14 +111,9 @@ def _of_features(features: list[Json], document: Json, reading: Reading) -> Pars
         {name: value for name, value in _about(feature).items() if name not in listed} for feature in features
     ]
     found = np.array(x), np.array(y), _texts(times)
-    crs, promised = geojson_crs(document), from_document(document.get(KEY))
-    parsed = of_lines(found, sizes, owners, about, reading, "feature", (ID, "id"), crs)
-    return replace(
-        parsed,
-        rows=len(features),
-        trajectories=replace(parsed.trajectories, provenance=promised),
-        doubts=total([others, {"features that are points among others": alone}]) | dict(parsed.doubts),
-    )
+    parsed = of_lines(found, sizes, owners, about, reading, "feature", (ID, "id"))
+    doubts = total([others, {"features that are points among others": alone}])
+    return replace(parsed, doubts=doubts | dict(parsed.doubts))
 
 
 def read(paths: Sequence[Path], reading: Reading) -> Parsed:
@@ -281,7 +283,7 @@ def _double(value: float) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def _points(features: list[Json], document: Json, reading: Reading) -> Parsed:
+def _points(features: list[Json], reading: Reading) -> Parsed:
     """Read points with properties as a table."""
     try:
         places = [feature["geometry"]["coordinates"] for feature in features]
@@ -314,13 +316,10 @@ def _points(features: list[Json], document: Json, reading: Reading) -> Parsed:
         # A lone point is a trajectory of one point, also without a name.
         columns.setdefault(ID, pa.array([0]))
     try:
-        parsed = of_table(pa.table(columns), reading)
+        return of_table(pa.table(columns), reading)
     except FormatError as error:
         # A device answers one point, so several that belong to nobody must not be told apart by an error.
         raise NothingUsable(str(error)) from None
-    promised = from_document(document.get(KEY))
-    found = replace(parsed.trajectories, crs=geojson_crs(document), provenance=promised)
-    return replace(parsed, trajectories=found)
 
 
 def _column(name: str, values: list[Any], known: Columns) -> pa.Array:
@@ -409,16 +408,10 @@ def read_area(path: str | Path) -> Area:
 
 
 def _polygons(node: Json) -> Iterator[Json]:
-    kind = node["type"]
-    if kind == "Polygon":
+    if node["type"] == "Polygon":
         yield node["coordinates"]
-    elif kind == "MultiPolygon":
+    elif node["type"] == "MultiPolygon":
         yield from node["coordinates"]
-    elif kind == "Feature" and node["geometry"] is not None:
-        yield from _polygons(node["geometry"])
-    elif kind == "FeatureCollection":
-        for feature in node["features"]:
-            yield from _polygons(feature)
-    elif kind == "GeometryCollection":
-        for geometry in node["geometries"]:
-            yield from _polygons(geometry)
+    for inner in (*node.get("features", ()), *node.get("geometries", ()), node.get("geometry")):
+        if inner is not None:
+            yield from _polygons(inner)

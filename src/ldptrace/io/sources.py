@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -92,7 +93,7 @@ def sources(kind: str, files: Sequence[Path], given: Names) -> list[Source]:
 
 def _source(kind: str, path: Path, given: Names, trips: bool | None) -> Source:
     broken: Mapping[str, int] = {}
-    said: dict[str, str | None] = {}
+    said: dict[str, Any] = {}
     read: Read
     if kind in COLUMNS:
         rows, schema, read = parquet.size(path)[0], parquet.schema_of(path), partial(parquet.batches, path)
