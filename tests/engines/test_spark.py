@@ -39,8 +39,8 @@ from ldptrace.curator.receive import Receiver
 from ldptrace.device import Reporter
 from ldptrace.engines.base import Crowd, Made
 from ldptrace.engines.files import open_crowd
-from ldptrace.engines.spark import Piece, Spark, _sum_groups, address, shared_files, split, sum_row
-from ldptrace.engines.spark_crowd import SparkCrowd
+from ldptrace.engines.spark import Spark, _sum_groups, address, shared_files, split, sum_row
+from ldptrace.engines.spark_crowd import SparkCrowd, _own_files
 from ldptrace.engines.spark_reports import all_ids, receive_files
 from ldptrace.errors import FitWarning, InputError, NothingUsable
 from ldptrace.evaluation.evaluator import evaluate
@@ -411,19 +411,19 @@ def files(tmp_path: Path) -> list[Path]:
 def test_every_row_is_read_once(files: list[Path], most: int) -> None:
     tasks, rows = split(files, most)
     assert rows == 1000
-    found = pa.concat_tables([table for task in tasks for piece in task for table in piece.tables()])
+    found = pa.concat_tables(_own_files(tasks, iter([pa.record_batch({"id": list(range(len(tasks)))})])))
     assert sorted(zip(found["y"].to_pylist(), found["x"].to_pylist(), strict=True)) == [
         (number, row) for number in range(4) for row in range(100 * (number + 1))
     ]
 
 
 def test_small_files_are_read_together_and_large_ones_in_pieces(files: list[Path]) -> None:
-    assert split(files, 1 << 30) == ((tuple(Piece(path) for path in files),), 1000)
+    assert split(files, 1 << 30) == ((tuple((path, 0, 1) for path in files),), 1000)
     # A row group is never cut.
     assert split(files[:2], 1)[0] == (
-        (Piece(files[1], 0, 2),),
-        (Piece(files[1], 1, 2),),
-        (Piece(files[0]),),
+        ((files[1], 0, 2),),
+        ((files[1], 1, 2),),
+        ((files[0], 0, 1),),
     )
     assert split([], 10) == ((), 0)
 

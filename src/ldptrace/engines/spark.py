@@ -16,7 +16,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -231,21 +230,8 @@ def _draw(draw: Draw, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBa
                 yield from table.combine_chunks().to_batches()
 
 
-# Bytes of files that a task reads, about, and bytes of points in its memory at a time.
-BYTES, MEMORY = 1 << 25, 1 << 26
-
-
-@dataclass(frozen=True)
-class Piece:
-    """One of several pieces of a file."""
-
-    path: Path
-    k: int = 0
-    pieces: int = 1
-
-    def tables(self) -> Iterator[pa.Table]:
-        """Yield the rows of the piece, batch by batch."""
-        return parquet.batches(self.path, CHUNK, MEMORY, piece=(self.k, self.pieces))
+# Bytes of files that a task reads, about.
+BYTES = 1 << 25
 
 
 def shared_files(addresses: Sequence[str]) -> list[Path] | None:
@@ -261,7 +247,8 @@ def shared_files(addresses: Sequence[str]) -> list[Path] | None:
     return files if all(path.is_file() for path in files) else None
 
 
-# What each task reads.
+# A file, and which of how many pieces of it; and what each task reads.
+Piece = tuple[Path, int, int]
 Tasks = tuple[tuple[Piece, ...], ...]
 
 
@@ -275,12 +262,12 @@ def split(files: Sequence[Path], most: int = BYTES) -> tuple[Tasks, int]:
         rows += held
         pieces = max(1, min(-(-size // most), groups))
         if pieces > 1:
-            tasks += [(Piece(path, k, pieces),) for k in range(pieces)]
+            tasks += [((path, k, pieces),) for k in range(pieces)]
             continue
         if small and size > room:
             tasks.append(tuple(small))
             small, room = [], most
-        small.append(Piece(path))
+        small.append((path, 0, 1))
         room -= size
     return ((*tasks, tuple(small)) if small else tuple(tasks)), rows
 

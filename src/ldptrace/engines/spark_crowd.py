@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ldptrace.core.columns import find_columns
-from ldptrace.core.parallel import Each, child
+from ldptrace.core.parallel import CHUNK, Each, child
 from ldptrace.core.positions import counts, geometries, mixed, rows_are_trips, several_systems
 from ldptrace.core.reading import Reading
 from ldptrace.core.times import are_dates
@@ -51,6 +51,8 @@ from ldptrace.simulation.unit import TRIPS, Unit, play_devices, unit_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+# Bytes of points in the memory of a task at a time.
+MEMORY = 1 << 26
 # Order of the rows as they were read, and whose they are: columns beside those of the source.
 _ROW, _WHOSE = "ldptrace_row", "ldptrace_whose"
 # Rows that tell whether times have dates.
@@ -330,8 +332,8 @@ def _own_files(tasks: Tasks, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.T
     """Return what the task with this number reads."""
     for batch in batches:
         for number in batch.column(0).to_pylist():
-            for piece in tasks[number]:
-                yield from piece.tables()
+            for path, *piece in tasks[number]:
+                yield from parquet.batches(path, CHUNK, MEMORY, piece)
 
 
 def _whole_trips(keys: list[str], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:

@@ -158,7 +158,7 @@ class Account:
     def line(self) -> str:
         """Return the account as one line. If most of the data is lost, the line says so first."""
         kept = f"{count(self.trajectories, 'trajectory')}, {count(self.points, 'point')}"
-        omitted = self.omitted()
+        omitted = omissions((self.dropped, "trajectory"), (self.dropped_points, "point"))
         said = [
             self.mostly_lost(),
             kept,
@@ -172,10 +172,6 @@ class Account:
             self.owners.hint,
         ]
         return f"{self.source}: {'; '.join(part for part in said if part)}"
-
-    def omitted(self) -> list[str]:
-        """Return in words what was omitted for reasons other than the bounds."""
-        return omissions((self.dropped, "trajectory"), (self.dropped_points, "point"))
 
     @property
     def is_notable(self) -> bool:

@@ -132,7 +132,7 @@ def _unpacked(group: pq.RowGroupMetaData) -> int:
 
 
 def batches(
-    path: Path, rows: int, most: int | None = None, piece: tuple[int, int] = (0, 1)
+    path: Path, rows: int, most: int | None = None, piece: Sequence[int] = (0, 1)
 ) -> Iterator[pa.Table]:
     """Yield tables of limited size, without the geometry, which repeats x and y. If several readers share a file,
     `piece` (k, n) selects the k-th of n groups of row groups.
