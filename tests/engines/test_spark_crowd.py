@@ -137,5 +137,5 @@ def test_geometries_are_counted_where_the_rows_are() -> None:
     assert found == {"points": 1, "lines": 3, "crs": "EPSG:3857"}
     # A task whose rows are points all the same reads them as trips, as the others do.
     parse = partial(_trajectories, Reading(), lines=True, with_user=True)
-    trips = parse(table.slice(3)).trajectories
+    trips = parse(table.slice(3))[0]
     assert (trips.sizes.tolist(), trips.user) == ([1, 0], "user")

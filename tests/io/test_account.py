@@ -88,24 +88,27 @@ HERE = Path("trips.csv")
 
 
 def one(id: int, **said: object) -> Parsed:
-    return Parsed(Trajectories([id], [id], [0, 1], ids=[id]), 3, **said)  # type: ignore[arg-type]
+    return Trajectories([id], [id], [0, 1], ids=[id]), Account(rows=3, **said)  # type: ignore[arg-type]
+
+
+def joined(*parts: Parsed) -> Parsed:
+    files = {Path(str(number)): part for number, part in enumerate(parts)}
+    return each(lambda path, _: files[path])(list(files), Reading())
 
 
 def test_files_are_added_up() -> None:
     first = one(4, dropped={"a": 1}, notes=("n",), doubts={"odd rows": 2})
-    joined = Parsed.concat(
-        [first, one(5, dropped={"a": 2, "b": 0}, notes=("n", "m"), doubts={"odd rows": 1})]
-    )
-    assert joined.trajectories.ids is not None
-    assert joined.trajectories.ids.tolist() == [4, 5]
-    assert (joined.rows, joined.dropped, joined.notes) == (6, {"a": 3}, ("n", "m"))
-    assert joined.doubts == {"odd rows": 3}
+    found, account = joined(first, one(5, dropped={"a": 2, "b": 0}, notes=("n", "m"), doubts={"odd rows": 1}))
+    assert found.ids is not None
+    assert found.ids.tolist() == [4, 5]
+    assert (account.rows, account.dropped, account.notes) == (6, {"a": 3}, ("n", "m"))
+    assert account.doubts == {"odd rows": 3}
 
 
 def test_ids_that_repeat_between_files_are_no_ids() -> None:
-    joined = Parsed.concat([one(4), one(4)])
-    assert joined.trajectories.ids is None
-    assert joined.notes == ("numbered anew, because ids repeat between the files",)
+    found, account = joined(one(4), one(4))
+    assert found.ids is None
+    assert account.notes == ("numbered anew, because ids repeat between the files",)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +155,7 @@ def test_a_reader_of_one_file_reads_several() -> None:
             raise FormatError("not this")
         return one(int(path.name))
 
-    assert len(each(read)([Path("1"), Path("2")], Reading()).trajectories) == 2
+    assert len(each(read)([Path("1"), Path("2")], Reading())[0]) == 2
     with pytest.raises(FormatError, match=r"^bad: not this"):
         each(read)([Path("1"), Path("bad")], Reading())
 
@@ -212,17 +215,17 @@ WANTED = Trajectories([13.4, 13.5, 13.6], [52.4, 52.5, 52.6], [0, 2, 3], ids=[1,
 def test_rows_points_and_what_was_left_out() -> None:
     table = pa.table({"trip": [1, None, 1], "x": [0, 1, 2], "y": [5, 6, 7], "t": [9, 8, 7]})
     parsed = of_table(table, Reading())
-    assert parsed.rows == 3
-    assert parsed.dropped_points == {"no trajectory id": 1}
-    assert parsed.trajectories.x.tolist() == [2, 0]
-    assert parsed.notes == ("points sorted by time",)
-    assert of_table(table.slice(2), Reading()).dropped_points == {}
+    assert parsed[1].rows == 3
+    assert parsed[1].dropped_points == {"no trajectory id": 1}
+    assert parsed[0].x.tolist() == [2, 0]
+    assert parsed[1].notes == ("points sorted by time",)
+    assert of_table(table.slice(2), Reading())[1].dropped_points == {}
 
 
 def test_what_the_user_said_counts() -> None:
     table = pa.table({"a": [1, 2], "b": [3, 4], "t": ["2024-07-01 12:00:00"] * 2})
     parsed = of_table(table, Reading(names=Names(x="b", y="a"), timezone="Europe/Berlin", split_gap=900))
-    trips = parsed.trajectories
+    trips = parsed[0]
     assert (len(trips), trips.x.tolist(), trips.timezone) == (1, [3, 4], "Europe/Berlin")
     assert trips.t is not None
     assert trips.t.tolist() == [1_719_828_000.0] * 2
@@ -235,8 +238,8 @@ def test_a_complaint_names_the_line() -> None:
 
 def test_trajectories_are_themselves() -> None:
     parsed = in_memory(WANTED, Reading())
-    assert parsed.trajectories is WANTED
-    assert parsed.rows == 2
+    assert parsed[0] is WANTED
+    assert parsed[1].rows == 2
 
 
 def test_tables_and_frames_are_read_alike() -> None:
@@ -244,15 +247,15 @@ def test_tables_and_frames_are_read_alike() -> None:
     table = pa.table(ROWS)
     for data in (table, table.to_batches()[0], table.to_reader(), pandas.DataFrame(ROWS)):
         parsed = in_memory(data, Reading())
-        assert_same(parsed.trajectories, WANTED)
-        assert parsed.rows == 3
+        assert_same(parsed[0], WANTED)
+        assert parsed[1].rows == 3
 
 
 def test_named_columns_count_in_memory_too() -> None:
     parsed = in_memory(
         pa.table({"a": [1], "b": [2], "who": [7]}), Reading(names=Names(x="b", y="a", id="who"))
     )
-    assert (parsed.trajectories.x.tolist(), parsed.trajectories.y.tolist()) == ([2], [1])
+    assert (parsed[0].x.tolist(), parsed[0].y.tolist()) == ([2], [1])
 
 
 def test_frames_with_geometry_count_their_rows() -> None:
@@ -260,8 +263,8 @@ def test_frames_with_geometry_count_their_rows() -> None:
     points = geopandas.points_from_xy(ROWS["lon"], ROWS["lat"])
     frame = geopandas.GeoDataFrame({"trip": ROWS["trip"]}, geometry=points, crs="EPSG:4326")
     parsed = in_memory(frame, Reading())
-    assert_same(parsed.trajectories, WANTED)
-    assert parsed.rows == 3
+    assert_same(parsed[0], WANTED)
+    assert parsed[1].rows == 3
 
 
 @pytest.mark.parametrize("data", [7, None, [(0, 1)], {"x": [1]}])
@@ -275,7 +278,7 @@ def test_times_without_a_zone_beside_others_are_counted() -> None:
         {"trip": [1, 1], "x": [0, 1], "y": [5, 6], "t": ["2024-05-01T08:00Z", "2024-05-01 10:01"]}
     )
     parsed = of_table(table, Reading(timezone="Europe/Berlin"))
-    assert parsed.trajectories.t is not None
-    assert (parsed.trajectories.t - 1_714_550_400).tolist() == [0, 60]
+    assert parsed[0].t is not None
+    assert (parsed[0].t - 1_714_550_400).tolist() == [0, 60]
     what = "times without a zone, read on the clocks of Europe/Berlin, beside times with one"
-    assert parsed.doubts == {what: 1}
+    assert parsed[1].doubts == {what: 1}

@@ -134,7 +134,7 @@ def test_parts_give_what_memory_gives(points: list[tuple[int, int]], parts: int,
     table = pa.table({"trip_id": names, "x": order, "y": order, "t": time})
     with TemporaryDirectory() as folder:
         found = assembled(table, Path(folder), parts)
-    wanted = of_table(table, Reading()).trajectories
+    wanted = of_table(table, Reading())[0]
     np.testing.assert_array_equal(found.x, wanted.x)
     np.testing.assert_array_equal(found.offsets, wanted.offsets)
     assert found.t is not None

@@ -115,9 +115,8 @@ class Files(Local):
 
         def made(numbered: tuple[int, tuple[Path, pa.Table]]) -> tuple[Account, S]:
             number, table = numbered
-            found = self._cleaned(*table)
-            account = Account.of(str(self.source), self.format, found)
-            return account, work(found.trajectories, number)
+            found, account = self._cleaned(*table)
+            return account.of(found), work(found, number)
 
         whole = replace(self.assembled, source=str(self.source), format=self.format)
         waiting = max(2 * threads(), min(WAITING, self.memory // (4 * self.share)))
@@ -144,7 +143,7 @@ class Files(Local):
     def first(self) -> Trajectories:
         """Return the first trajectory that has points and a time."""
         for table in self._tables(FEW):
-            batch = self._cleaned(*table).trajectories
+            batch, _ = self._cleaned(*table)
             if batch.t is not None and len(known := np.flatnonzero(np.isfinite(batch.t))):
                 return batch.take([np.searchsorted(batch.offsets, known[0], side="right") - 1])
         return Trajectories.concat([])
@@ -159,7 +158,7 @@ class Files(Local):
     def _cleaned(self, path: Path, table: pa.Table, *, whole: bool = False) -> Parsed:
         with naming(path):
             parsed = of_table(table, self.reading)
-            longest = int(parsed.trajectories.sizes.max(initial=0))
+            longest = int(parsed[0].sizes.max(initial=0))
             if longest * POINT > self.memory:
                 raise too_long(longest, self.memory)
         with naming(self.source):
@@ -309,7 +308,7 @@ def open_batches(
             memory,
             reading,
             aside.pop_all(),
-            timed=bool(found) and of_table(found[0].empty, reading).trajectories.t is not None,
+            timed=bool(found) and of_table(found[0].empty, reading)[0].t is not None,
             inside=_inside(parquet.extent(files, *lists) if lists else None, reading),
             timezone=reading.timezone or first.timezone,
             provenance=parquet.promise(files) if columnar else None,

@@ -16,7 +16,7 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.times import are_dates
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Aside, Draw, Held, Local, S, T, joined
-from ldptrace.io.account import Account, Parsed
+from ldptrace.io.account import Account
 from ldptrace.io.files import write_sets
 from ldptrace.io.parquet import writer as parquet_writer
 from ldptrace.protocol.grid import Grid
@@ -35,7 +35,7 @@ class Memory(Local):
         self._trajectories = trajectories
         self.crs, self.timezone = trajectories.crs, trajectories.timezone
         self.timed, self.provenance = trajectories.t is not None, trajectories.provenance
-        self._account = account or Account.of("memory", "table", Parsed(trajectories, len(trajectories)))
+        self._account = account or Account(rows=len(trajectories)).of(trajectories, "memory", "table")
         self._trips: Trips | None = None
 
     @property

@@ -104,7 +104,7 @@ class SparkCrowd(Crowd):
         reading = replace(reading, crs=self.crs, timezone=self.timezone)
         self._parse = partial(_trajectories, reading, lines=lines)
         # The columns and their types alone say it.
-        self.timed = self._parse(to_arrow_schema(frame.schema).empty_table()).trajectories.t is not None
+        self.timed = self._parse(to_arrow_schema(frame.schema).empty_table())[0].t is not None
         # Which trip of a user answers, and which piece of one that was cut.
         self._drawn: np.random.Generator | None = None
         # What was read in the last pass, and how many devices there were.
@@ -255,7 +255,7 @@ def _trajectories(
     """Return the cleaned trajectories of a table: their points, and their users if users matter."""
     table = table.drop_columns([name for name in (_ROW, _WHOSE) if name in table.column_names])
     parsed = of_table(*standard(table, reading, lines))
-    user = parsed.trajectories.user if with_user else None
+    user = parsed[0].user if with_user else None
     return cleaned_part(parsed, reading, reading.crs, reading.timezone, user)
 
 
@@ -266,7 +266,7 @@ def _has_dates(
 ) -> Iterator[pa.RecordBatch]:
     """Whether times of the first rows have dates."""
     for table in islice((table for table in whole(batches) if table.num_rows), 1):
-        t = parse(table.slice(0, FEW)).trajectories.t
+        t = parse(table.slice(0, FEW))[0].t
         yield pa.RecordBatch.from_pydict({"dated": [are_dates(t)]})
 
 
@@ -300,12 +300,12 @@ def _worked(
     def devices() -> Iterator[Trajectories]:
         nonlocal passed
         for place, table in enumerate(whole(batches)):
-            parsed = parse(table)
-            found = parsed.trajectories
+            found, account = parse(table)
+            account = account.of(found, format="spark")
             if drawn is not None:
                 # A table holds all trips of its users, and all pieces of its trips.
                 found, _ = play_devices(found, "user", child(drawn, first + place))
-            passed += Each((Account.of("", "spark", parsed), len(found)))
+            passed += Each((account, len(found)))
             yield _counted(found)
 
     for number, block in enumerate(in_blocks(devices()), first):

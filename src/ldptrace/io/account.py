@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -82,41 +83,9 @@ class Owners:
 
 
 @dataclass(frozen=True)
-class Parsed:
-    """Trajectories as a format's reader found them, before rows that cannot be used are omitted.
-
-    `rows` counts the rows of the file: points in a long table, trajectories elsewhere.
-    """
-
-    trajectories: Trajectories
-    rows: int
-    dropped: Mapping[str, int] = field(default_factory=dict)
-    dropped_points: Mapping[str, int] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    crossings: Crossings = field(default_factory=Crossings)
-    # What looks wrong and was kept, by what it is.
-    doubts: Mapping[str, int] = field(default_factory=dict)
-    owners: Owners = field(default_factory=Owners)
-
-    @staticmethod
-    def concat(parts: Sequence[Parsed]) -> Parsed:
-        """Join several files. Identifiers that repeat between files are omitted."""
-        trajectories, repeated = unique_ids(
-            Trajectories.concat([part.trajectories for part in parts]), len(parts)
-        )
-        return Parsed(
-            trajectories,
-            sum(part.rows for part in parts),
-            total([part.dropped for part in parts]),
-            total([part.dropped_points for part in parts]),
-            tuple(dict.fromkeys([*(note for part in parts for note in part.notes), *repeated])),
-            doubts=total([part.doubts for part in parts]),
-        )
-
-
-@dataclass(frozen=True)
 class Account:
-    """How many rows a file has, what was kept, and what was omitted and why.
+    """How many rows a file has (points in a long table, trajectories elsewhere), what was kept, and what was omitted
+    and why. A reader states what it found; the source, and what was kept, are known in the end.
 
     >>> found = Account("trips.csv", "csv", 90, 8, 80, {"fewer than 2 points": 1}, {"infinite": 3})
     >>> found.line()
@@ -133,18 +102,18 @@ class Account:
     dropped_points: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     crossings: Crossings = field(default_factory=Crossings)
+    # What looks wrong and was kept, by what it is.
     doubts: Mapping[str, int] = field(default_factory=dict)
     # Trips that had no points before the bounds cut any.
     empty: int = 0
     owners: Owners = field(default_factory=Owners)
 
-    @staticmethod
-    def of(source: str, format: str, parsed: Parsed) -> Account:
-        """Make the account of cleaned trajectories."""
-        told = dict(vars(parsed))
-        kept = told.pop("trajectories")
-        empty = int(np.count_nonzero(kept.sizes == 0)) - parsed.crossings.empty
-        return Account(source, format, trajectories=kept.trip_count, points=kept.points, empty=empty, **told)
+    def of(self, kept: Trajectories, source: str = "", format: str = "") -> Account:
+        """Return the account with the numbers of what was kept of a source."""
+        empty = int(np.count_nonzero(kept.sizes == 0)) - self.crossings.empty
+        return replace(
+            self, source=source, format=format, trajectories=kept.trip_count, points=kept.points, empty=empty
+        )
 
     def __add__(self, other: Account) -> Account:
         """Combine the accounts of two parts of one source. A note of both parts appears once."""
@@ -214,6 +183,10 @@ def _counted(number: int, what: str) -> str:
     return f"{count(number, noun.removesuffix('s'))} {rest}"
 
 
+# Trajectories as a format's reader found them, before what cannot be used is omitted.
+Parsed = tuple[Trajectories, Account]
+
+
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
     """Turn errors in the block into one sentence that names the file."""
@@ -238,23 +211,27 @@ def each(read: Callable[[Path, Reading], Parsed]) -> Callable[[Sequence[Path], R
         for path in paths:
             with naming(path):
                 parts.append(read(path, reading))
-        systems = {part.trajectories.crs or "none" for part in parts}
+        systems = {trajectories.crs or "none" for trajectories, _ in parts}
         if len(systems) > 1:
             named = ", ".join(sorted(systems))
             raise InputError(
                 f"{paths[0].parent}: its files name different coordinate systems ({named}), so they are no single set"
             )
-        return parts[0] if len(parts) == 1 else Parsed.concat(parts)
+        if len(parts) == 1:
+            return parts[0]
+        trajectories, repeated = unique_ids(Trajectories.concat([found for found, _ in parts]), len(parts))
+        account = reduce(Account.__add__, (account for _, account in parts))
+        return trajectories, account + Account(notes=repeated)
 
     return read_all
 
 
-def unique_ids(trajectories: Trajectories, files: int) -> tuple[Trajectories, list[str]]:
-    """Remove ids if several files use the same ids, and add a note."""
+def unique_ids(trajectories: Trajectories, files: int) -> tuple[Trajectories, tuple[str, ...]]:
+    """Remove ids if several files use the same ids, and return a note then."""
     ids = trajectories.ids
     if files == 1 or ids is None or len(np.unique(ids)) == len(ids):
-        return trajectories, []
-    return replace(trajectories, ids=None), ["numbered anew, because ids repeat between the files"]
+        return trajectories, ()
+    return replace(trajectories, ids=None), ("numbered anew, because ids repeat between the files",)
 
 
 def names_in(rows: Sequence[Mapping[str, Any]]) -> dict[str, None]:
@@ -280,23 +257,19 @@ def of_lines(
     # Any row may have some times, so there are times in any case, perhaps all missing.
     times = read_times(pa.chunked_array([moments]), reading.timezone, month_first=reading.month_first)
     ids, extra = _described([about[owner] for owner in owners], reading.names, what, usual)
-    return Parsed(
-        Trajectories(
-            x,
-            y,
-            ragged.offsets_of(np.array(sizes, dtype=np.int64)),
-            t=times.seconds,
-            ids=ids,
-            crs=WGS84,
-            extra=extra,
-            user=reading.names.user,
-            timezone=reading.timezone,
-            trips=ragged.pieces(np.array(owners, dtype=np.int64)),
-        ),
-        rows=len(sizes),
-        notes=times.notes,
-        doubts=unzoned(times.unzoned, reading),
+    found = Trajectories(
+        x,
+        y,
+        ragged.offsets_of(np.array(sizes, dtype=np.int64)),
+        t=times.seconds,
+        ids=ids,
+        crs=WGS84,
+        extra=extra,
+        user=reading.names.user,
+        timezone=reading.timezone,
+        trips=ragged.pieces(np.array(owners, dtype=np.int64)),
     )
+    return found, Account(rows=len(sizes), notes=times.notes, doubts=_unzoned(times.unzoned, reading))
 
 
 def _described(
@@ -345,18 +318,16 @@ def of_table(table: pa.Table, reading: Reading, *, place: str = "row", first: in
         place=place,
         first=first,
     )
-    trajectories = Trajectories.from_table(found, timezone=reading.timezone)
-    omitted = {"no trajectory id": found.without_id} if found.without_id else {}
-    return Parsed(
-        trajectories,
-        table.num_rows,
-        dropped_points=omitted,
+    account = Account(
+        rows=table.num_rows,
+        dropped_points=total([{"no trajectory id": found.without_id}]),
         notes=found.notes,
-        doubts=unzoned(found.unzoned, reading),
+        doubts=_unzoned(found.unzoned, reading),
     )
+    return Trajectories.from_table(found, timezone=reading.timezone), account
 
 
-def unzoned(times: int, reading: Reading) -> dict[str, int]:
+def _unzoned(times: int, reading: Reading) -> dict[str, int]:
     """Count times without a zone in a column where other times have a zone."""
     what = f"times without a zone, read on the clocks of {reading.timezone or 'UTC'}, beside times with one"
     return {what: times} if times else {}
@@ -366,16 +337,16 @@ def in_memory(data: Any, reading: Reading) -> Parsed:
     """Read the trajectories of an object in memory."""
     names = reading.names
     if isinstance(data, Trajectories):
-        return Parsed(data if names.user is None else replace(data, user=names.user), len(data))
+        return data if names.user is None else replace(data, user=names.user), Account(rows=len(data))
     kind = frames.is_frame(data)
     if kind == "GeoDataFrame":
         found = Trajectories.from_geopandas(
             data, t=names.t, id=names.id, user=names.user, timezone=reading.timezone
         )
-        return Parsed(found, len(data))
+        return found, Account(rows=len(data))
     if kind in {"TrajectoryCollection", "Trajectory"}:
         found = Trajectories.from_movingpandas(data)
-        return Parsed(found, len(found))
+        return found, Account(rows=len(found))
     if kind == "DataFrame":
         table = frames.table_of(data)
     elif isinstance(data, pa.Table | pa.RecordBatch) or hasattr(data, "__arrow_c_stream__"):
@@ -385,5 +356,5 @@ def in_memory(data: Any, reading: Reading) -> Parsed:
             "trajectories are needed (Trajectories, a pandas DataFrame, a GeoDataFrame, a movingpandas "
             f"TrajectoryCollection, an Arrow table, or the name of a file), got {type(data).__name__}"
         )
-    parsed = of_table(table, reading)
-    return replace(parsed, trajectories=replace(parsed.trajectories, provenance=frames.promised(data)))
+    found, account = of_table(table, reading)
+    return replace(found, provenance=frames.promised(data)), account

@@ -14,7 +14,7 @@ from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.words import by_reason, total
 from ldptrace.errors import InputError, NothingUsable
-from ldptrace.io.account import Owners, Parsed
+from ldptrace.io.account import Account, Owners, Parsed
 from ldptrace.protocol.grid import Bounds
 
 EARTH: Bounds = (-360.0, -90.0, 360.0, 90.0)
@@ -33,7 +33,7 @@ def cleaned_part(
 ) -> Parsed:
     """Clean a part of a source, which states these labels of all its trajectories, and keep no columns but that of
     users."""
-    found = parsed.trajectories
+    found, account = parsed
     has_user = user is not None and found.extra is not None and user in found.extra.column_names
     plain = replace(
         found,
@@ -44,7 +44,7 @@ def cleaned_part(
         extra=found.extra.select([user]) if has_user and found.extra is not None else None,
         user=user if has_user else None,
     )
-    return clean(replace(parsed, trajectories=plain, owners=Owners.of(found)), reading, whole=whole)
+    return clean((plain, account + Account(owners=Owners.of(found))), reading, whole=whole)
 
 
 def clean(parsed: Parsed, reading: Reading, *, whole: bool = True) -> Parsed:
@@ -53,24 +53,25 @@ def clean(parsed: Parsed, reading: Reading, *, whole: bool = True) -> Parsed:
     If nothing is left, that is an error, but not for a part of the data, because the other parts are not known. What
     one trajectory holds never changes what is kept of another one.
     """
-    if len(parsed.trajectories) == 0:
+    trajectories, account = parsed
+    if len(trajectories) == 0:
         if not whole:
             return parsed
-        reasons = by_reason(parsed.dropped or parsed.dropped_points)
+        reasons = by_reason(account.dropped or account.dropped_points)
         raise NothingUsable(f"there are no trajectories in it{': ' + reasons if reasons else ''}")
-    parsed = _usable(parsed, reading.min_points)
-    trajectories = parsed.trajectories
-    if whole and trajectories.points == 0 and (parsed.dropped or parsed.dropped_points):
-        reasons = by_reason(total([parsed.dropped, parsed.dropped_points]))
+    trajectories, omitted = _usable(trajectories, reading.min_points)
+    account += omitted
+    if whole and trajectories.points == 0 and (account.dropped or account.dropped_points):
+        reasons = by_reason(total([account.dropped, account.dropped_points]))
         raise NothingUsable(f"nothing in it can be used: {reasons}")
-    parsed = replace(parsed, doubts=total([parsed.doubts, doubts(trajectories)]))
+    account += Account(doubts=doubts(trajectories))
     if reading.bounds is None:
-        return parsed
+        return trajectories, account
     check_degrees(reading.bounds, trajectories.crs, "the bounds")
     kept, crossings = within(trajectories, reading.bounds, reading.outside)
     if whole and crossings.trips and (kept.points == 0 or crossings.points == trajectories.points):
         raise InputError(missed(trajectories, reading.bounds, reading.outside))
-    return replace(parsed, trajectories=kept, crossings=crossings)
+    return kept, account + Account(crossings=crossings)
 
 
 def doubts(trajectories: Trajectories) -> dict[str, int]:
@@ -101,23 +102,18 @@ def _jumps(trajectories: Trajectories, t: Floats) -> int:
     return int(np.count_nonzero(lengths > FASTEST * (t[far + 1] - t[far])))
 
 
-def _usable(parsed: Parsed, min_points: int) -> Parsed:
+def _usable(trajectories: Trajectories, min_points: int) -> Parsed:
     """Omit points without a position, and trajectories with too few points."""
-    trajectories, unusable = finite(parsed.trajectories)
+    trajectories, unusable = finite(trajectories)
     if trajectories.is_geographic:
         trajectories, away = _on_earth(trajectories)
-        unusable = total([unusable, {"not on earth": away}])
+        unusable = unusable | {"not on earth": away}
     short = trajectories.sizes < min_points
     dropped: dict[str, int] = {}
     if short.any():
         reason = "no points" if min_points == 1 else f"fewer than {min_points} points"
         dropped, trajectories = {reason: int(short.sum())}, trajectories.take(~short)
-    return replace(
-        parsed,
-        trajectories=trajectories,
-        dropped=total([parsed.dropped, dropped]),
-        dropped_points=total([parsed.dropped_points, unusable]),
-    )
+    return trajectories, Account(dropped=dropped, dropped_points=unusable)
 
 
 def finite(trajectories: Trajectories) -> tuple[Trajectories, dict[str, int]]:

@@ -28,7 +28,7 @@ from ldptrace.core.values import NUMBER, pc, whole_of
 from ldptrace.core.words import total
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io import published
-from ldptrace.io.account import Parsed, each, of_table
+from ldptrace.io.account import Account, Parsed, each, of_table
 from ldptrace.io.text import WESTERN, Write, decoded_blocks, encoding_of, output, read_head
 
 BLOCK_BYTES = 1 << 23
@@ -49,10 +49,9 @@ def read(path: Path, reading: Reading) -> Parsed:
     assert text.schema is not None
     table = pa.concat_tables([text.schema.empty_table(), *text.tables()])
     columns = find_columns(table.column_names, reading.names)
-    parsed = of_table(named(table, columns, numbered), reading, place="line", first=2)
+    found, account = of_table(named(table, columns, numbered), reading, place="line", first=2)
     hints = tuple(f"column {name}: does it say when? (--t {name})" for name in text.dated)
-    notes = parsed.notes if columns.t is not None else parsed.notes + hints
-    return replace(parsed, notes=notes, doubts=total([parsed.doubts, text.broken]))
+    return found, account + Account(notes=() if columns.t is not None else hints, doubts=text.broken)
 
 
 def stated_crs(path: Path) -> str | None:

@@ -84,23 +84,22 @@ def read_with_account(path: Any, reading: Reading | None = None) -> tuple[Trajec
     reading = reading or Reading()
     if isinstance(path, str | os.PathLike):
         source, name = Path(path), "standard input" if str(path) == STDIN else str(path)
-        kind, parsed = _from_path(source, reading)
+        kind, (found, account) = _from_path(source, reading)
     else:
         name = type(path).__name__
-        source, kind, parsed = Path(name), "table", in_memory(path, reading)
+        source, kind, (found, account) = Path(name), "table", in_memory(path, reading)
     if reading.crs is not None:
-        parsed = replace(parsed, trajectories=replace(parsed.trajectories, crs=reading.crs))
+        found = replace(found, crs=reading.crs)
     with naming(source):
         if reading.split_gap is not None:
-            parts = parsed.trajectories.split(reading.split_gap)
-            said = f"cut at gaps over {reading.split_gap:g} s into {count(len(parts), 'trajectory')}"
-            parsed = replace(parsed, trajectories=parts, notes=(*parsed.notes, said))
-        parsed = clean(replace(parsed, owners=Owners.of(parsed.trajectories)), reading)
-    kept = parsed.trajectories
+            found = found.split(reading.split_gap)
+            said = f"cut at gaps over {reading.split_gap:g} s into {count(len(found), 'trajectory')}"
+            account += Account(notes=(said,))
+        kept, account = clean((found, account + Account(owners=Owners.of(found))), reading)
     if kept.t is not None:
         stated = kept.timezone or dict(kept.provenance or {}).get("timezone")
         kept = replace(kept, timezone=reading.timezone or stated)
-    return kept, Account.of(name, kind, parsed)
+    return kept, account.of(kept, name, kind)
 
 
 def refuse_unnamed_users(found: Trajectories, source: Path | str) -> None:
@@ -186,13 +185,12 @@ def _from_path(source: Path, reading: Reading) -> tuple[str, Parsed]:
             raise InputError(f"{source}: only tables have columns to name, and this is {kind.name}")
         if len(files) == 1 and files[0].stat().st_size == 0:
             raise NothingUsable(f"{source}: the file is empty")
-        parsed = kind.read(files, reading)
+        found, account = kind.read(files, reading)
         if not kind.holds_promise and len(files) == 1:
             with naming(source):
                 promised, said = read_beside(files[0])
-            kept = replace(parsed.trajectories, provenance=promised)
-            parsed = replace(parsed, trajectories=kept, notes=(*parsed.notes, *said))
-    return kind.name, parsed
+            found, account = replace(found, provenance=promised), account + Account(notes=tuple(said))
+    return kind.name, (found, account)
 
 
 def project(trajectories: Trajectories, crs: str) -> Trajectories:

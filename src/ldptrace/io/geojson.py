@@ -30,10 +30,9 @@ from ldptrace.core.reading import Names, Reading
 from ldptrace.core.tables import START
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.values import names_of, pc, text_of, values_of
-from ldptrace.core.words import total
 from ldptrace.errors import FormatError, InputError, NothingUsable
 from ldptrace.io import google
-from ldptrace.io.account import Parsed, each, names_in, of_lines, of_table
+from ldptrace.io.account import Account, Parsed, each, names_in, of_lines, of_table
 from ldptrace.io.jsonl import records_of
 from ldptrace.io.provenance import KEY, from_document, to_text
 from ldptrace.io.text import Write, dates, joined_lists, paste, read_bytes, strings, text_writer
@@ -67,10 +66,9 @@ def read_sequence(path: Path, reading: Reading) -> Parsed:
 def _of_features(features: list[Json], document: Json, reading: Reading) -> Parsed:
     points = [feature for feature in features if _is_point(feature)]
     all_points = 0 < len(points) == len(features)
-    parsed = _points(features, reading) if all_points else _of_lines(features, points, reading)
+    found, account = _points(features, reading) if all_points else _of_lines(features, points, reading)
     crs, promised = geojson_crs(document), from_document(document.get(KEY))
-    found = replace(parsed.trajectories, crs=crs, provenance=promised)
-    return replace(parsed, rows=len(features), trajectories=found)
+    return replace(found, crs=crs, provenance=promised), replace(account, rows=len(features))
 
 
 def _of_lines(features: list[Json], points: list[Json], reading: Reading) -> Parsed:
@@ -111,9 +109,8 @@ def _of_lines(features: list[Json], points: list[Json], reading: Reading) -> Par
         {name: value for name, value in _about(feature).items() if name not in listed} for feature in features
     ]
     found = np.array(x), np.array(y), _texts(times)
-    parsed = of_lines(found, sizes, owners, about, reading, "feature", (ID, "id"))
-    doubts = total([others, {"features that are points among others": alone}])
-    return replace(parsed, doubts=doubts | dict(parsed.doubts))
+    lines, account = of_lines(found, sizes, owners, about, reading, "feature", (ID, "id"))
+    return lines, Account(doubts=others | {"features that are points among others": alone}) + account
 
 
 def read(paths: Sequence[Path], reading: Reading) -> Parsed:

@@ -23,8 +23,9 @@ from ldptrace.core.crs import WGS84
 from ldptrace.core.reading import Reading
 from ldptrace.core.times import read_times
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.core.words import total
 from ldptrace.errors import FormatError, NothingUsable
-from ldptrace.io.account import Parsed, each
+from ldptrace.io.account import Account, Parsed, each
 from ldptrace.io.text import HEAD_BYTES, read_bytes
 
 Json = Any
@@ -88,15 +89,10 @@ def of_bytes(data: bytes, reading: Reading, *, among: bool = False) -> Parsed:
         x, y, t, notes = x[order], y[order], t[order], (*notes, "points sorted by time")
     if not reading.single:
         notes += ("one log is one trajectory; cut it into trips with split_gap (--split-gap)",)
-    without = len(entries) - len(fixes)
-    return Parsed(
-        Trajectories(
-            x, y, np.array([0, len(x)]), t=t, crs=WGS84, timezone=None if t is None else reading.timezone
-        ),
-        rows=len(entries),
-        dropped_points={"no latitude and longitude": without} if without else {},
-        notes=notes,
-    )
+    timezone = None if t is None else reading.timezone
+    found = Trajectories(x, y, np.array([0, len(x)]), t=t, crs=WGS84, timezone=timezone)
+    lost = total([{"no latitude and longitude": len(entries) - len(fixes)}])
+    return found, Account(rows=len(entries), dropped_points=lost, notes=notes)
 
 
 def _loaded(data: bytes, hook: Callable[[dict[str, Json]], Json] | None = None) -> Json:

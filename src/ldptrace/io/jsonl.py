@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,8 @@ from ldptrace.core.positions import LISTS
 from ldptrace.core.reading import Names, Reading
 from ldptrace.core.tables import START
 from ldptrace.core.values import is_list, names_of, values_of, whole_of
-from ldptrace.core.words import total
 from ldptrace.errors import FormatError, NothingUsable
-from ldptrace.io.account import Parsed, each, of_table
+from ldptrace.io.account import Account, Parsed, each, of_table
 from ldptrace.io.text import line_blocks
 
 BROKEN = "lines that are no JSON object"
@@ -37,8 +36,8 @@ def read(path: Path, reading: Reading) -> Parsed:
     for name in lines.names:
         if (numbers := whole_of(table[name])) is not None:
             table = table.set_column(table.column_names.index(name), name, numbers)
-    parsed = of_table(table, reading, place="line")
-    return replace(parsed, doubts=total([parsed.doubts, lines.broken]))
+    found, account = of_table(table, reading, place="line")
+    return found, account + Account(doubts=lines.broken)
 
 
 @dataclass(frozen=True)

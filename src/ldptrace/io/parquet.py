@@ -25,7 +25,7 @@ from ldptrace.core.tables import stated_timezone
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.values import common, is_list, pc
 from ldptrace.errors import FormatError
-from ldptrace.io.account import Parsed, naming, of_table, unique_ids
+from ldptrace.io.account import Account, Parsed, naming, of_table, unique_ids
 from ldptrace.io.provenance import KEY, from_document, from_text, to_text
 from ldptrace.io.text import Write
 from ldptrace.protocol.grid import Bounds
@@ -175,8 +175,8 @@ def read(paths: Sequence[Path], reading: Reading) -> Parsed:
         table = pa.concat_tables(tables, promote_options="permissive")
         said = labels(tables[0].schema, reading.names)
         promised = common([_promise(part.schema.metadata or {}) for part in tables])
-        parsed = of_table(table, reading)
-    trajectories, notes = unique_ids(parsed.trajectories, len(paths))
+        trajectories, account = of_table(table, reading)
+    trajectories, notes = unique_ids(trajectories, len(paths))
     has_users = trajectories.extra is not None and said["user"] in trajectories.extra.column_names
     trajectories = replace(
         trajectories,
@@ -185,7 +185,7 @@ def read(paths: Sequence[Path], reading: Reading) -> Parsed:
         user=said["user"] if has_users and not reading.names.user else trajectories.user,
         provenance=promised,
     )
-    return replace(parsed, trajectories=trajectories, notes=(*parsed.notes, *notes))
+    return trajectories, account + Account(notes=notes)
 
 
 @contextmanager

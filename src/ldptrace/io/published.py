@@ -29,7 +29,7 @@ from ldptrace.core.reading import Names, Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.values import numbers, pc, split_ids
 from ldptrace.errors import FormatError, InputError, NothingUsable
-from ldptrace.io.account import Parsed, each, naming, of_table
+from ldptrace.io.account import Account, Parsed, each, naming, of_table
 from ldptrace.io.text import (
     joined,
     joined_lists,
@@ -141,9 +141,9 @@ def porto_of(path: Path, reading: Reading) -> Parsed:
     trips = Trajectories(x, y, offsets, t=t, ids=ids, crs=WGS84, extra=further, user=user, timezone=TIMEZONE)
     missing = table[MISSING].fill_null(False).to_numpy() if MISSING in table.column_names else np.False_
     if not missing.any():
-        return Parsed(trips, rows)
+        return trips, Account(rows=rows)
     doubts = {f"trips without points, for their {MISSING}": int(missing.sum())}
-    return Parsed(trips.keep_points(np.repeat(~missing, trips.sizes)), rows, doubts=doubts)
+    return trips.keep_points(np.repeat(~missing, trips.sizes)), Account(rows=rows, doubts=doubts)
 
 
 read_porto = each(porto_of)
@@ -178,20 +178,18 @@ def read_geolife(paths: Sequence[Path], _: Reading) -> Parsed:
     homes = [path.parent.parent if path.parent.name == "Trajectory" else path.parent for path in paths]
     names = {"user": [home.name for home in homes], "name": [path.stem for path in paths]}
     modes = geolife_modes(paths, offsets, t)
-    return Parsed(
-        Trajectories(
-            table["lon"].to_numpy(),
-            table["lat"].to_numpy(),
-            offsets,
-            t=t,
-            crs=WGS84,
-            extra=pa.table(names if modes is None else names | {"mode": pa.array(modes, pa.string())}),
-            user="user",
-            # The logs are in GMT, and nearly all of them of Beijing.
-            timezone="Asia/Shanghai",
-        ),
-        rows=table.num_rows,
+    found = Trajectories(
+        table["lon"].to_numpy(),
+        table["lat"].to_numpy(),
+        offsets,
+        t=t,
+        crs=WGS84,
+        extra=pa.table(names if modes is None else names | {"mode": pa.array(modes, pa.string())}),
+        user="user",
+        # The logs are in GMT, and nearly all of them of Beijing.
+        timezone="Asia/Shanghai",
     )
+    return found, Account(rows=table.num_rows)
 
 
 def geolife_modes(paths: Sequence[Path], offsets: Ints, t: Floats) -> list[str | None] | None:
@@ -225,11 +223,8 @@ def read_tdrive(paths: Sequence[Path], reading: Reading) -> Parsed:
     table, sizes = _parse(paths, TDRIVE)
     if table.num_rows == 0:
         raise NothingUsable(f"{paths[0]}: there are no fixes in it")
-    parsed = of_table(table, reading)
-    found, empty = (
-        parsed.trajectories,
-        [path.stem for path, size in zip(paths, sizes, strict=True) if not size],
-    )
+    found, account = of_table(table, reading)
+    empty = [path.stem for path, size in zip(paths, sizes, strict=True) if not size]
     if empty:
         # A taxi without a fix is one of them all the same.
         numbered = found.ids is not None and all(name.isdigit() and len(name) < 19 for name in empty)
@@ -242,7 +237,7 @@ def read_tdrive(paths: Sequence[Path], reading: Reading) -> Parsed:
             crs=found.crs,
         )
         found = Trajectories.concat([found if numbered else replace(found, ids=None), none])
-    return replace(parsed, trajectories=found)
+    return found, account
 
 
 def _parse(paths: Sequence[Path], log: Log) -> tuple[pa.Table, Ints]:
@@ -345,9 +340,8 @@ def read_dat(path: Path, _: Reading) -> Parsed:
     # Ids are all whole numbers, or there are none.
     whole = len(names) == len(sizes) and all(name.lstrip(b"-").isdigit() and len(name) < 19 for name in names)
     ids = np.array(names, dtype=np.bytes_).astype(np.int64) if whole else None
-    return Parsed(
-        Trajectories(np.concatenate(x), np.concatenate(y), np.cumsum([0, *sizes]), ids=ids), len(sizes)
-    )
+    found = Trajectories(np.concatenate(x), np.concatenate(y), np.cumsum([0, *sizes]), ids=ids)
+    return found, Account(rows=len(sizes))
 
 
 def _dat_lines(trajectories: Trajectories) -> pa.LargeStringArray:

@@ -152,10 +152,9 @@ def assemble(
     account = Account(dropped_points=total([{"no trajectory id": unknown}]))
     for part in _deal(sources, folder, reading, where):
         with pa.OSFile(str(part)) as file:
-            parsed = of_table(pa.ipc.open_stream(file).read_all(), replace(reading, names=names))
+            found, said = of_table(pa.ipc.open_stream(file).read_all(), replace(reading, names=names))
         part.unlink()
-        found = parsed.trajectories
-        account += Account(notes=parsed.notes, doubts=parsed.doubts, owners=Owners.of(found))
+        account += Account(notes=said.notes, doubts=said.doubts, owners=Owners.of(found))
         table = found.to_arrow()
         # Parts must have the same columns: whether a number is an id or a further column may differ between them.
         table = table.select([name for name in ("x", "y", "t", found.user) if name in table.column_names])

@@ -18,7 +18,7 @@ from ldptrace.core.positions import X, Y, are_lines, listing, of_lines, of_point
 from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import ID, Trajectories
 from ldptrace.errors import FormatError, NothingUsable
-from ldptrace.io.account import Parsed, each, of_table
+from ldptrace.io.account import Account, Parsed, each, of_table
 from ldptrace.io.text import Write, joined_lists, paste, strings
 
 # The layer that is written; a point in it is a trajectory.
@@ -47,21 +47,16 @@ def read(path: Path, reading: Reading) -> Parsed:
         )
         if t is not None and listing(layer.columns, reading.names.t) is None:
             notes += (MEASURES,)
-        doubts = {"rows without a geometry": none} if none else {}
+        doubts = {"rows without a geometry": none}
     else:
         table, t = of_points(layer.columns, shapes, columns.t)
     try:
-        parsed = of_table(table, replace(reading, names=replace(reading.names, x=X, y=Y, t=t)))
+        found, account = of_table(table, replace(reading, names=replace(reading.names, x=X, y=Y, t=t)))
     except FormatError as error:
         # A layer without rows is a null answer of a device, so an error must not tell that there are some.
         raise NothingUsable(str(error)) from None
-    return replace(
-        parsed,
-        trajectories=replace(parsed.trajectories, crs=layer.crs),
-        rows=len(shapes.kind),
-        notes=(*notes, *parsed.notes),
-        doubts=dict(parsed.doubts) | doubts,
-    )
+    account = Account(notes=notes) + account + Account(doubts=doubts)
+    return replace(found, crs=layer.crs), replace(account, rows=len(shapes.kind))
 
 
 @contextmanager

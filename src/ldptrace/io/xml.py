@@ -10,7 +10,6 @@ import io
 import re
 import zipfile
 from array import array
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from xml.parsers import expat
@@ -21,7 +20,7 @@ import pyarrow as pa
 from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError, NothingUsable
-from ldptrace.io.account import Parsed, each, of_lines
+from ldptrace.io.account import Account, Parsed, each, of_lines
 from ldptrace.io.text import dates, joined_lists, paste, read_bytes, strings, text_writer
 
 HEADER = (
@@ -144,9 +143,9 @@ class Tracks:
     def parsed(self, reading: Reading, *usual: str) -> Parsed:
         """Return what was found. The ids are those of the first of the `usual` names that is there."""
         points = np.array(self.x), np.array(self.y), pa.array(self.moments, pa.string())
-        parsed = of_lines(points, self.sizes, self.owners, self.about, reading, self.row, usual)
+        found, account = of_lines(points, self.sizes, self.owners, self.about, reading, self.row, usual)
         notes = (f"{self.others:,} {self.aside}",) if self.others else ()
-        return replace(parsed, notes=(*notes, *parsed.notes))
+        return found, Account(notes=notes) + account
 
 
 class _Gpx(Tracks):

@@ -20,7 +20,7 @@ from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.values import pc
 from ldptrace.errors import FormatError
-from ldptrace.io.account import Parsed
+from ldptrace.io.account import Account, Parsed
 from ldptrace.io.formats import Format
 from ldptrace.roads.readers.folder import need
 from ldptrace_lab.campus.pois import DAY, Pois, Visits
@@ -114,7 +114,7 @@ def read(files: Sequence[Path], _reading: Reading) -> Parsed:
     if len(files) > 1:
         raise FormatError(f"check-ins are read from one file at a time, got {len(files)}")
     _, days = read_checkins(files[0])
-    return Parsed(days, len(days))
+    return days, Account(rows=len(days))
 
 
 FORMAT = Format("checkins", (), "ldptrace_lab.campus.checkins:read", geographic=True)
