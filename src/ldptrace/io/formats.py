@@ -46,10 +46,8 @@ class Format:
     described: bool = False
     # Whether a trajectory without points has a place in it.
     holds_empty: bool = True
-    # Whether it always has longitudes and latitudes, also when a file is empty; otherwise the function that returns
-    # the coordinate system that a file states, if it can.
+    # Whether it always has longitudes and latitudes, also when a file is empty.
     geographic: bool = False
-    crs: str | None = None
 
     def read(self, paths: Sequence[Path], reading: Reading) -> Parsed:
         """Read the trajectories of files."""
@@ -63,19 +61,20 @@ class Format:
         return opened
 
     def stated_crs(self, path: Path) -> str | None:
-        """Return the coordinate system of a file, whatever its points are."""
+        """Return the coordinate system that a file states, whatever its points are: WGS 84, or what `stated_crs` of the
+        reader's module finds."""
         if self.geographic:
             return WGS84
-        found: str | None = None if self.crs is None else _function(self.crs)(path)
+        found: str | None = _function(self.reader, "stated_crs", lambda _: None)(path)
         return found
 
 
-def _function(name: str) -> Any:
+def _function(name: str, other: str | None = None, *default: object) -> Any:
+    """Return the function with this name, or another one of its module."""
     module, _, function = name.partition(":") if ":" in name else f"ldptrace.io.{name}".rpartition(".")
-    return getattr(import_module(module), function)
+    return getattr(import_module(module), other or function, *default)
 
 
-LAYER = "ldptrace.core.layers:stated_crs"
 FORMATS = {
     kind.name: kind
     for kind in (
@@ -83,20 +82,9 @@ FORMATS = {
             *("parquet", (".parquet", ".pq", ".geoparquet"), "parquet.read", "parquet.writer"),
             holds_promise=True,
             tabular=True,
-            crs="parquet.stated_crs",
         ),
-        Format(
-            *("csv", (".csv", ".tsv"), "csv.read", "csv.writer"),
-            tabular=True,
-            holds_empty=False,
-            crs="csv.stated_crs",
-        ),
-        Format(
-            *("feather", (".feather", ".arrow", ".ipc"), "parquet.read"),
-            holds_promise=True,
-            tabular=True,
-            crs="parquet.stated_crs",
-        ),
+        Format("csv", (".csv", ".tsv"), "csv.read", "csv.writer", tabular=True, holds_empty=False),
+        Format("feather", (".feather", ".arrow", ".ipc"), "parquet.read", holds_promise=True, tabular=True),
         Format("jsonl", (".jsonl", ".ndjson"), "jsonl.read", tabular=True),
         Format("porto", (), "published.read_porto", described=True, geographic=True),
         Format("dat", (".dat",), "published.read_dat", "published.dat_writer"),
@@ -104,8 +92,8 @@ FORMATS = {
         Format("tdrive", (".txt",), "published.read_tdrive", geographic=True),
         Format("gpx", (".gpx",), "xml.read_gpx", "xml.gpx_writer", described=True, geographic=True),
         Format("kml", (".kml", ".kmz"), "xml.read_kml", described=True, geographic=True),
-        Format("geopackage", (".gpkg",), "vector.read", "vector.writer", tabular=True, crs=LAYER),
-        Format("shapefile", (".shp",), "vector.read", tabular=True, crs=LAYER),
+        Format("geopackage", (".gpkg",), "vector.read", "vector.writer", tabular=True),
+        Format("shapefile", (".shp",), "vector.read", tabular=True),
         Format(
             "geojsonl",
             (".geojsonl", ".geojsons", ".ndgeojson"),
@@ -115,12 +103,7 @@ FORMATS = {
         ),
         Format("google", (), "google.read", geographic=True),
         *(
-            Format(
-                *(name, extensions, "geojson.read", writer),
-                holds_promise=True,
-                described=True,
-                crs="geojson.stated_crs",
-            )
+            Format(name, extensions, "geojson.read", writer, holds_promise=True, described=True)
             for name, extensions, writer in (
                 ("trips", (".trips.geojson",), "geojson.trips_writer"),
                 ("mfjson", (".mfjson", ".mf.json"), "geojson.moving_writer"),

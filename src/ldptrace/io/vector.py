@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from ldptrace.core.columns import find_columns
 from ldptrace.core.layers import geometries_of, read_layer, write_lines
+from ldptrace.core.layers import stated_crs as stated_crs
 from ldptrace.core.positions import X, Y, are_lines, listing, of_lines, of_points
 from ldptrace.core.reading import Reading
 from ldptrace.core.trajectories import ID, Trajectories
