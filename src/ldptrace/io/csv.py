@@ -29,7 +29,7 @@ from ldptrace.core.words import total
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io import published
 from ldptrace.io.account import Account, Parsed, each, of_table
-from ldptrace.io.text import WESTERN, Write, decoded_blocks, encoding_of, output, read_head
+from ldptrace.io.text import WESTERN, Write, encoding_of, line_blocks, output, read_head
 
 BLOCK_BYTES = 1 << 23
 # What stands for no value.
@@ -145,17 +145,17 @@ class Text:
 
     def _refuse_joined(self, rows: int) -> None:
         """Raise an error if a quotation mark made one row of several lines: it would take away the rows of others."""
-        if not any(b'"' in block for block in decoded_blocks(self.path, self.encoding)):
+        if not any(b'"' in block for block in line_blocks(self.path, self.encoding)):
             return
         lines, after = -1, True
-        for block in decoded_blocks(self.path, self.encoding):
+        for block in line_blocks(self.path, self.encoding):
             data = np.frombuffer(block, dtype=np.uint8)
             ends = (data == ord("\n")) | (data == ord("\r"))
             lines += int(np.count_nonzero(~ends & np.append(after, ends[:-1])))
             after = ends[-1]
         if lines <= rows:
             return
-        found = (line for block in decoded_blocks(self.path, self.encoding) for line in block.splitlines())
+        found = (line for block in line_blocks(self.path, self.encoding) for line in block.splitlines())
         number = next((number for number, line in enumerate(found, 1) if not self._is_whole(line)), None)
         place = "" if number is None else f"line {number}: "
         raise NothingUsable(f"{place}a quotation mark begins a value that does not end in the same line")

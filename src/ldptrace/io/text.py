@@ -55,10 +55,13 @@ def encoding_of(head: bytes) -> str:
     return "utf-8"
 
 
-def line_blocks(path: Path) -> Iterator[bytes]:
-    """Yield the content of a file, unpacked if it is gzipped, in large blocks of complete lines."""
+def line_blocks(path: Path, encoding: str = "utf-8") -> Iterator[bytes]:
+    """Yield the content of a file, unpacked if it is gzipped, in large blocks of complete lines. Texts of two bytes for
+    each character become UTF-8."""
     rest = b""
-    with pa.input_stream(path, compression="detect") as stream:
+    with pa.input_stream(path, compression="detect") as packed:
+        wide = encoding.startswith("utf-16")
+        stream = pa.transcoding_input_stream(packed, encoding, "utf-8") if wide else packed
         while block := stream.read(BLOCK_BYTES):
             lines, newline, begun = block.rpartition(b"\n")
             if newline:
@@ -68,18 +71,6 @@ def line_blocks(path: Path) -> Iterator[bytes]:
                 rest += begun
     if rest:
         yield rest
-
-
-def decoded_blocks(path: Path, encoding: str) -> Iterator[bytes]:
-    """Yield the same, with texts of two bytes for each character as UTF-8."""
-    if not encoding.startswith("utf-16"):
-        yield from line_blocks(path)
-        return
-    with pa.input_stream(path, compression="detect") as stream:
-        for text in codecs.iterdecode(
-            iter(lambda: stream.read(BLOCK_BYTES), b""), encoding, errors="replace"
-        ):
-            yield text.encode()
 
 
 def output(path: Path) -> BinaryIO:
