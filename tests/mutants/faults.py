@@ -473,7 +473,7 @@ SHUFFLERS = [
 _IO, _CORE, _STREAMS = "src/ldptrace/io", "src/ldptrace/core", "src/ldptrace/streams"
 NEIGHBOURS = "tests/test_neighbours.py"
 NEIGHBOUR_FAULTS = [
-    Fault("neighbours: one missing time takes all times", f"{_IO}/clean.py", "    parsed = _usable(parsed, reading.min_points)", "    parsed = replace(parsed, trajectories=parsed.trajectories.with_all_times())\n    parsed = _usable(parsed, reading.min_points)", f"{NEIGHBOURS}::test_synthesize[lists]"),
+    Fault("neighbours: one missing time takes all times", f"{_IO}/clean.py", "_usable(trajectories, reading.min_points)", "_usable(trajectories.with_all_times(), reading.min_points)", f"{NEIGHBOURS}::test_synthesize[lists]"),
     Fault("neighbours: the first trajectory decides whether there are times", "src/ldptrace/engines/files.py", "of_table(found[0].empty, reading)[0].t is not None", "bool(of_table(next(found[0].tables(1)), reading)[0].t[0] > 0)", f"{NEIGHBOURS}::test_synthesize_in_batches[lists]"),
     Fault("neighbours: one date moves all times of the day", f"{_CORE}/times.py", "return np.where(t >= FIRST_DATE, t + _offsets(t, timezone, local=False), t)", "return t + _offsets(t, timezone, local=False)", "tests/core/test_times.py"),
     Fault("neighbours: numbers decide the coordinate system", f"{_CORE}/layers.py", "shapes if public else None", "shapes", "tests/io/test_vector.py -k degrees"),
