@@ -176,8 +176,9 @@ class Crowd(ABC):
 class Local(Crowd):
     """Trajectories on this machine: threads work on their blocks."""
 
-    # Blocks in memory at a time; None: enough for all threads.
+    # Blocks in memory at a time (None: enough for all threads), and what makes a list of results.
     waiting: int | None = None
+    shelf: type[Any] = list
 
     @abstractmethod
     def batches(self) -> Iterable[Trajectories]:
@@ -194,6 +195,13 @@ class Local(Crowd):
 
     def add_up(self, work: Work[T], nothing: T) -> T:
         return reduce(lambda a, b: a + b, self._each(work), nothing)
+
+    def put_aside(self, work: Callable[[Trajectories, int], tuple[S, T]], nothing: T) -> tuple[Aside[S], T]:
+        items = self.shelf()
+        for item, found in self._each(work):
+            items.append(item)
+            nothing = nothing + found
+        return Held(items), nothing
 
     def collect(self, collection: Collection) -> Tally:
         blocks = enumerate(in_blocks(self.trips(collection.plan.grid)))

@@ -28,7 +28,7 @@ from ldptrace.core.running import Running
 from ldptrace.core.times import are_dates
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.words import total
-from ldptrace.engines.base import Aside, Crowd, Held, Local, S, T, Writer
+from ldptrace.engines.base import Crowd, Local, S, Writer
 from ldptrace.engines.local import Memory, write_drawn
 from ldptrace.errors import InputError, NothingUsable
 from ldptrace.io import csv, parquet
@@ -57,6 +57,29 @@ MEMORY = 1 << 29
 BATCH, WAITING = 1 << 23, 8
 # Trajectories that tell whether times have dates.
 FEW = 64
+
+
+class OnDisk(Sequence[S]):
+    """Results that are stored in an unnamed temporary file, which disappears when the process ends."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(prefix="ldptrace-")  # noqa: SIM115
+        weakref.finalize(self, self._file.close)
+        self._ends = [0]
+
+    def append(self, item: S) -> None:
+        """Store one more result."""
+        data = pickle.dumps(item, protocol=5)
+        self._file.write(data)
+        self._ends.append(self._ends[-1] + len(data))
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def __getitem__(self, number: Any) -> Any:
+        self._file.flush()
+        start, stop = self._ends[number : number + 2]
+        return pickle.loads(os.pread(self._file.fileno(), stop - start, start))
 
 
 @dataclass(eq=False)
@@ -91,7 +114,7 @@ class Files(Local):
     _chosen: list[Flags] | None = None
     _counts: list[Ints] | None = None
     _passed: Account | None = None
-    waiting = 3
+    waiting, shelf = 3, OnDisk
 
     @property
     def share(self) -> int:
@@ -216,13 +239,6 @@ class Files(Local):
         # Points are left behind batch by batch, before there is a block of what is known of them.
         return self._devices(lambda batch: Trips.of(batch, grid))
 
-    def put_aside(self, work: Callable[[Trajectories, int], tuple[S, T]], nothing: T) -> tuple[Aside[S], T]:
-        aside = OnDisk[S]()
-        for item, found in self._each(work):
-            aside.append(item)
-            nothing = nothing + found
-        return Held(aside), nothing
-
 
 def _whose(by_user: bool, batch: Trajectories, number: int) -> tuple[Flags, Ints, Ints | None]:
     """Return which trajectories of a batch have points, the number of each user, and the trips they are pieces of.
@@ -234,29 +250,6 @@ def _whose(by_user: bool, batch: Trajectories, number: int) -> tuple[Flags, Ints
     column = batch.extra[batch.user]
     alone = -1 - (np.arange(len(batch)) if batch.trips is None else batch.trips) - (number << 32)
     return batch.sizes > 0, np.where(column.is_null().to_numpy(), alone, hashed(column)), batch.trips
-
-
-class OnDisk(Sequence[S]):
-    """Results that are stored in an unnamed temporary file, which disappears when the process ends."""
-
-    def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile(prefix="ldptrace-")  # noqa: SIM115
-        weakref.finalize(self, self._file.close)
-        self._ends = [0]
-
-    def append(self, item: S) -> None:
-        """Store one more result."""
-        data = pickle.dumps(item, protocol=5)
-        self._file.write(data)
-        self._ends.append(self._ends[-1] + len(data))
-
-    def __len__(self) -> int:
-        return len(self._ends) - 1
-
-    def __getitem__(self, number: Any) -> Any:
-        self._file.flush()
-        start, stop = self._ends[number : number + 2]
-        return pickle.loads(os.pread(self._file.fileno(), stop - start, start))
 
 
 def open_batches(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from ldptrace.core.parallel import CHUNK, chunks, map_ordered, threads
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.times import are_dates
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.engines.base import Aside, Draw, Held, Local, S, T, joined
+from ldptrace.engines.base import Draw, Local, joined
 from ldptrace.io.account import Account
 from ldptrace.io.files import write_sets
 from ldptrace.io.parquet import writer as parquet_writer
@@ -67,12 +66,6 @@ class Memory(Local):
     def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
         self._trajectories, whose = play_devices(self._trajectories, unit, rng)
         return whose
-
-    def put_aside(self, work: Callable[[Trajectories, int], tuple[S, T]], nothing: T) -> tuple[Aside[S], T]:
-        found = list(self._each(work))
-        return Held([item for item, _ in found]), reduce(
-            lambda a, b: a + b, (part for _, part in found), nothing
-        )
 
 
 def write_drawn(draw: Draw, target: Path, labels: Mapping[str, Any], format: str | None = None) -> None:
