@@ -41,7 +41,7 @@ from ldptrace.engines.base import Crowd, Made
 from ldptrace.engines.files import open_crowd
 from ldptrace.engines.spark import Spark, _sum_groups, address, shared_files, split, sum_row
 from ldptrace.engines.spark_crowd import SparkCrowd, _own_files
-from ldptrace.engines.spark_reports import all_ids, receive_files
+from ldptrace.engines.spark_reports import receive_files
 from ldptrace.errors import FitWarning, InputError, NothingUsable
 from ldptrace.evaluation.evaluator import evaluate
 from ldptrace.evaluation.scorecard import Scorecard
@@ -257,12 +257,11 @@ def tallied(spark: Spark, target: Path) -> None:
     target.mkdir()
     for name, data in files.items():
         (target / name).write_bytes(data)
-    found = receive_files(spark, [str(target)], plan, known=_ids(plan, reports[0]), with_ids=True)
+    tally, counts, ids = receive_files(spark, [str(target)], plan, known=_ids(plan, reports[0]))
     receiver = Receiver(plan, 0, _ids(plan, reports[0]))
     codes = [*receiver.receive(files["a"]), *receiver.receive(files["b"])]
-    assert found.tally == receiver.tally
-    assert sorted(found.codes.elements()) == sorted(int(code) for code in codes)
-    ids = all_ids(found, _ids(plan, reports[0]))
+    assert tally == receiver.tally
+    assert sorted(counts.elements()) == sorted(int(code) for code in codes)
     assert sorted(_cut_in(ids, 16)) == sorted(_cut_in(receiver.ids, 16))
 
 

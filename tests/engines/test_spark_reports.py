@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ldptrace.curator.receive import Receiver
 from ldptrace.device import Reporter
-from ldptrace.engines.spark_reports import Received, _count, _cut, all_ids
+from ldptrace.engines.spark_reports import _count, _cut
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import report_bytes
@@ -37,9 +37,7 @@ def test_files_are_cut_into_reports_and_counted() -> None:
     )
     receiver = Receiver(PLAN)
     codes = receiver.receive(content)
-    assert found.tally == receiver.tally
-    assert found.codes == Counter(codes.tolist())
-    assert sorted(all_ids(found, b"")) == sorted(receiver.ids)
+    assert found == (receiver.tally, Counter(codes.tolist()), [receiver.ids])
     assert list(_count(partial(Receiver, PLAN), SIZE, True, iter([]))) == []
 
 
@@ -49,19 +47,9 @@ def test_one_window_of_a_standing_plan_is_counted_as_here() -> None:
     files = pa.RecordBatch.from_pydict({"path": ["a"], "content": [b"".join(reports)]})
     begin = partial(Receiver, plan, 0, b"", 4)
     (batch,) = _count(begin, SIZE, False, _cut(SIZE, iter([files])))
-    found = pickle.loads(batch.to_pylist()[0]["found"])
+    tally, counts, ids = pickle.loads(batch.to_pylist()[0]["found"])
     receiver = begin()
     codes = receiver.receive(b"".join(reports))
-    assert found.tally == receiver.tally
-    assert sum(found.tally.users) == 2
-    assert found.codes == Counter(codes.tolist())
-
-
-def test_what_was_received_adds_up() -> None:
-    receiver = Receiver(PLAN)
-    receiver.receive(Reporter(PLAN, "none").report([(0.5, 0.5)]))
-    one = Received(receiver.tally, Counter({0: 1}), [receiver.ids])
-    both = one + one
-    assert (sum(both.tally.users), both.codes[0]) == (2, 2)
-    # The same id twice is one id.
-    assert all_ids(both, receiver.ids) == receiver.ids
+    assert tally == receiver.tally
+    assert sum(tally.users) == 2
+    assert (counts, ids) == (Counter(codes.tolist()), [])

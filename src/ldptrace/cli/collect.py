@@ -145,16 +145,12 @@ def _tally_on_cluster(
 ) -> tuple[Tally, Counter[int], bytes]:
     """Count files of reports with Spark. The result is the same as that of `_tally_here`."""
     from ldptrace.engines.spark import Spark, address
-    from ldptrace.engines.spark_reports import all_ids, receive_files
+    from ldptrace.engines.spark_reports import receive_files
 
     if any(str(path) == "-" for path in reports):
         raise InputError("a cluster reads files, not standard input: give paths that Spark can read")
     with Spark.start() as spark:
-        names = [address(path) for path in reports]
-        found = receive_files(
-            spark, names, plan, number, known or b"", window=window, with_ids=known is not None
-        )
-    return found.tally, found.codes, b"" if known is None else all_ids(found, known)
+        return receive_files(spark, [address(path) for path in reports], plan, number, known, window)
 
 
 def estimate(

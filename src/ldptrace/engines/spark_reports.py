@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldptrace.core.parallel import added
+from ldptrace.core.parallel import Each
 from ldptrace.curator.receive import Receiver
 from ldptrace.curator.tally import Tally
 from ldptrace.engines.spark import (
@@ -37,36 +36,23 @@ _ROWS = 1 << 15
 _MOST = (1 << 31) - 1
 
 
-@dataclass(frozen=True, eq=False)
-class Received:
-    """The tally, the number of reports with each problem (0: counted), and the ids if they are wanted."""
-
-    tally: Tally
-    codes: Counter[int]
-    ids: list[bytes]
-
-    def __add__(self, other: Received) -> Received:
-        return added(self, other)
-
-
 def receive_files(
     spark: Spark,
     sources: Sequence[str],
     plan: Plan,
     round_number: int = 0,
-    known: bytes = b"",
-    *,
+    known: bytes | None = None,
     window: int | None = None,
-    with_ids: bool = False,
-) -> Received:
+) -> tuple[Tally, Counter[int], bytes]:
     """Count the reports in files, folders or patterns that Spark can read, each report once.
 
-    Of several reports with the same id, the first by file name and place in the file is counted. `known` are the ids
-    of reports that were counted before. The ids of all counted reports are returned on request. For a standing plan,
-    only reports about `window` are counted.
+    Of several reports with the same id, the first by file name and place in the file is counted. For a standing plan,
+    only reports about `window` are counted. Returns the tally, the number of reports with each problem (0: counted),
+    and, if the ids of reports that were counted before are `known`, the ids of all that were counted, each once.
     """
-    Receiver(plan, round_number, known, window)
-    nothing = Received(Tally.zero(plan, round_number), Counter(), [])
+    receiver = partial(Receiver, plan, round_number, known or b"", window)
+    receiver()
+    nothing = Each((Tally.zero(plan, round_number), Counter[int](), list[bytes]()))
     with known_to_spark(", ".join(sources)):
         reader = spark.session.read.format("binaryFile").option("recursiveFileLookup", "true")
         files = reader.load(list(sources))
@@ -78,9 +64,10 @@ def receive_files(
     size = report_bytes(plan.rounds[round_number])
     reports = mapped(files.select("path", "content"), partial(_cut, size), _REPORT)
     together = reports.repartition("id").sortWithinPartitions("file", "place")
-    receiver = partial(Receiver, plan, round_number, known, window)
-    counted = mapped(together, partial(_count, receiver, size, with_ids), SUM)
-    return summed(counted, nothing, max(1, groups_of(len(files.inputFiles()))))[0]
+    counted = mapped(together, partial(_count, receiver, size, known is not None), SUM)
+    (tally, codes, ids), _ = summed(counted, nothing, max(1, groups_of(len(files.inputFiles()))))
+    every = np.frombuffer(b"".join([known or b"", *ids]), dtype=np.uint64).reshape(-1, 2)
+    return tally, codes, np.unique(every, axis=0).tobytes()
 
 
 def _cut(size: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -123,11 +110,5 @@ def _count(
             if len(report) != size:
                 codes.update(receiver.receive(report).tolist())
     if codes:
-        found = Received(receiver.tally, codes, [receiver.ids] if with_ids else [])
+        found = Each((receiver.tally, codes, [receiver.ids] if with_ids else []))
         yield sum_row(BLOCKS * partition(), found=found)
-
-
-def all_ids(found: Received, known: bytes) -> bytes:
-    """Return the ids of all reports that were counted, now and before, each once."""
-    every = np.frombuffer(b"".join([known, *found.ids]), dtype=np.uint64).reshape(-1, 2)
-    return np.unique(every, axis=0).tobytes()
