@@ -170,8 +170,8 @@ class Text:
             return "unexpected end" not in str(error)
         return True
 
-    def tables(self) -> Iterator[pa.Table]:
-        """Yield tables of the file, block by block."""
+    def tables(self, *_: int | None) -> Iterator[pa.Table]:
+        """Yield tables of the file, block by block, whatever size is asked for."""
         columns = find_columns(self.names, self.given)
         return (named(table, columns, known) for table in self._blocks())
 

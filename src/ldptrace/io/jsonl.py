@@ -77,8 +77,8 @@ class Lines:
         names = frozenset(name for name in (columns.id, columns.user) if name is not None)
         return Lines(path, schema, rows, {BROKEN: broken} if broken else {}, names)
 
-    def tables(self) -> Iterator[pa.Table]:
-        """Yield tables of the lines, block by block."""
+    def tables(self, *_: int | None) -> Iterator[pa.Table]:
+        """Yield tables of the lines, block by block, whatever size is asked for."""
         for records in _blocks(self.path):
             columns = _columns(records, self.names)
             nothing = pa.nulls(len(records))

@@ -102,12 +102,7 @@ def _source(kind: str, path: Path, given: Names, trips: bool | None) -> Source:
     else:
         text = csv.Text.of(path, given).settled() if kind == "csv" else jsonl.Lines.of(path, given)
         assert text.schema is not None
-        rows, schema, broken = text.rows, text.schema, text.broken
-        tables = text.tables
-
-        def read(_: int, __: int | None) -> Iterator[pa.Table]:
-            return tables()
-
+        rows, schema, broken, read = text.rows, text.schema, text.broken, text.tables
     columns = find_columns(schema.names, given)
     lines = rows_are_trips(schema, columns)
     if lines is None:
