@@ -71,17 +71,14 @@ class Spark:
             ) from None
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         running = SparkSession.getActiveSession()
-        builder = SparkSession.builder.appName("ldptrace")
-        builder = builder.config("spark.sql.execution.arrow.maxRecordsPerBatch", str(CHUNK))
-        builder = builder.config("spark.sql.execution.arrow.maxBytesPerBatch", str(_BATCH))
+        arrow = "spark.sql.execution.arrow"
+        options: dict[str, Any] = {f"{arrow}.maxRecordsPerBatch": CHUNK, f"{arrow}.maxBytesPerBatch": _BATCH}
         master = os.environ.get("SPARK_MASTER_URL")
         if master is not None:
-            builder = builder.master(master)
+            options["spark.master"] = master
         if running is None and (master is None or "127.0.0.1" in master):
-            builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config(
-                "spark.driver.host", "127.0.0.1"
-            )
-        session = builder.getOrCreate()
+            options |= dict.fromkeys(("spark.driver.bindAddress", "spark.driver.host"), "127.0.0.1")
+        session = SparkSession.builder.appName("ldptrace").config(map=options).getOrCreate()
         try:
             yield Spark(session)
         finally:

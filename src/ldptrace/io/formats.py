@@ -215,20 +215,21 @@ GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 @contextmanager
 def files_of(path: Path, format: str | None) -> Iterator[tuple[Format, list[Path]]]:
     """Return the format and the files at `path`. Data from a pipe is stored in a temporary file."""
-    if str(path) != STDIN and not _is_stream(path) and not _is_archive(path):
-        if path.is_file() and format is None and of_path(path) is None:
-            yield _sniffed(path, str(path)), [path]
-            return
-        yield locate(path, format)
+    standard = str(path) == STDIN
+    name = "standard input" if standard else str(path)
+    archive = path.suffix.lower() == ".zip" and path.is_file()
+    # A pipe, a terminal or a device cannot be read twice.
+    stream = standard or (path.exists() and not path.is_file() and not path.is_dir())
+    if not stream and not archive:
+        known = not path.is_file() or format is not None or of_path(path) is not None
+        yield locate(path, format) if known else (_sniffed(path, name), [path])
         return
     with tempfile.TemporaryDirectory(prefix="ldptrace-") as folder:
-        name = "standard input" if str(path) == STDIN else str(path)
-        if _is_archive(path):
-            kept = path
-        else:
+        kept = path
+        if stream:
             kept = Path(folder, "input")
             with (
-                nullcontext(sys.stdin.buffer) if str(path) == STDIN else path.open("rb") as source,
+                nullcontext(sys.stdin.buffer) if standard else path.open("rb") as source,
                 kept.open("wb") as target,
             ):
                 shutil.copyfileobj(source, target)
@@ -244,15 +245,6 @@ def files_of(path: Path, format: str | None) -> Iterator[tuple[Format, list[Path
         if start.startswith(GZIP):
             kept = kept.rename(kept.with_name("input.gz"))
         yield (named(format) if format is not None else _sniffed(kept, name)), [kept]
-
-
-def _is_stream(path: Path) -> bool:
-    """Whether a source cannot be read twice: a pipe, a terminal or a device."""
-    return path.exists() and not path.is_file() and not path.is_dir()
-
-
-def _is_archive(path: Path) -> bool:
-    return path.suffix.lower() == ".zip" and path.is_file()
 
 
 def _unpack(archive: Path, folder: Path, name: str) -> None:
