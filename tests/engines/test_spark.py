@@ -153,6 +153,7 @@ def test_on_a_cluster_that_loses_a_worker(folder: Path, tmp_path: Path) -> None:
         made, card = synthesized(folder, tmp_path / "before"), evaluated(spark, folder)
         tallied(spark, tmp_path / "reports")
         points_and_users(spark, tmp_path)
+        files_of_text(spark, tmp_path / "texts")
         along_streets(spark, tmp_path)
         commands(folder, tmp_path)
         what_is_not_written(spark, tmp_path)
@@ -201,6 +202,17 @@ def synthesized(folder: Path, target: Path) -> list[object]:
     assert dict(made.provenance or {})["plan_id"] == run.privacy()["plan_id"]
     assert any(ask.question.name == "departure" for ask in run.synthesis.plan.rounds[0].asks)  # type: ignore[union-attr]
     return [made.x.tobytes(), made.t.tobytes()]
+
+
+def files_of_text(spark: Spark, target: Path) -> None:
+    """Files with the same ids, each with trips of its own."""
+    target.mkdir()
+    for number in range(2):
+        rows = [f"{k},{k + 10 * number + step},{k}" for k in range(3) for step in range(2)]
+        (target / f"{number}.csv").write_text("\n".join(["traj_id,x,y", *rows]) + "\n")
+    crowd = SparkCrowd(spark, str(target), Reading(format="csv"))
+    assert crowd.add_up(lambda block, _: block.sizes.tolist(), []) == [2] * 6
+    assert lt.read(target).sizes.tolist() == [2] * 6
 
 
 def along_streets(spark: Spark, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ from ldptrace.io.clean import cleaned_part
 from ldptrace.io.csv import Text
 from ldptrace.io.formats import locate
 from ldptrace.io.provenance import KEY, from_text
-from ldptrace.io.sources import standard
+from ldptrace.io.sources import OF_FILE, standard
 from ldptrace.simulation.unit import TRIPS, Unit, play_devices, unit_of
 
 if TYPE_CHECKING:
@@ -80,6 +80,12 @@ class SparkCrowd(Crowd):
             if lines is None:
                 lines, crs = _geometries(frame, str(columns.geometry))
         said = {} if csv else _said(source, frame, reading)
+        if csv and not lines and columns.id is not None and len(frame.inputFiles()) > 1:
+            # Each file has trips of its own, also where their ids repeat.
+            own = (functions.input_file_name(), functions.lit(" "), functions.col(columns.id))
+            frame = frame.withColumn(OF_FILE, functions.concat(*own))
+            columns = replace(columns, id=OF_FILE)
+            reading = replace(reading, names=replace(reading.names, id=OF_FILE))
         self._groups = groups_of(len(frame.inputFiles()))
         self._long = not lines
         self._keys = [name for name in dict.fromkeys((columns.user, columns.id)) if name is not None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -52,7 +53,7 @@ def receive_files(
     """
     receiver = partial(Receiver, plan, round_number, known or b"", window)
     receiver()
-    nothing = Each((Tally.zero(plan, round_number), Counter[int](), list[bytes]()))
+    nothing: Each[Any] = Each((Tally.zero(plan, round_number), Counter[int](), list[bytes]()))
     with known_to_spark(", ".join(sources)):
         reader = spark.session.read.format("binaryFile").option("recursiveFileLookup", "true")
         files = reader.load(list(sources))

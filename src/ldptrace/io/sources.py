@@ -41,7 +41,7 @@ POINT, PARTS = 24, 8
 # Bytes of a table at least, unless a single trip has more: smaller ones take longer than they spare memory.
 _PIECE = 1 << 18
 # The column of trips, where each file counts its own.
-TRIP = "trip of the file"
+OF_FILE = "trip of the file"
 # Yields the tables of a file, of at most this many rows and bytes if the file can be read so.
 Read = Callable[[int, int | None], Iterator[pa.Table]]
 
@@ -142,7 +142,7 @@ def assemble(
     parts[order] = before * size // max(rows, 1) // max(memory // PARTS, _PIECE)
     where = codes, np.unique(parts, return_inverse=True)[1]
     files: list[Source] = []
-    names = reading.names if sources[0].apart is None else replace(reading.names, id=TRIP)
+    names = reading.names if sources[0].apart is None else replace(reading.names, id=OF_FILE)
     unknown = int(trips[2, trips[0] < 0].sum())
     account = Account(dropped_points=total([{"no trajectory id": unknown}]))
     for part in _deal(sources, folder, reading, where):
@@ -181,9 +181,9 @@ def _coded(sources: Sequence[Source], reading: Reading) -> Iterator[tuple[Ints, 
                 if source.apart is not None:
                     ids = table[columns.id].cast(pa.string())
                     table = table.append_column(
-                        TRIP, pc.binary_join_element_wise(str(source.apart), ids, " ")
+                        OF_FILE, pc.binary_join_element_wise(str(source.apart), ids, " ")
                     )
-                    columns = replace(columns, id=TRIP)
+                    columns = replace(columns, id=OF_FILE)
                 codes = np.zeros(table.num_rows, dtype=np.int64)
                 # Users may count their own trips: a trip is known by both.
                 for name in dict.fromkeys((columns.user, columns.id)):
