@@ -246,3 +246,15 @@ def test_cells_are_texts_beside_a_fraction(tmp_path: Path) -> None:
     cell = int(h3.latlng_to_cell(1, 2, 9), 16)
     found = read(saved(tmp_path, f"id,h3\n1,{cell}\n2,0.5\n"))
     assert found.sizes.tolist() == [1, 0]
+
+
+def test_whole_numbers_may_be_followed_by_fractions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ldptrace.io.csv.BLOCK_BYTES", 200)
+    rows = [
+        f"{trip},{step},{step},{trip if trip < 50 else trip + 0.5}" for trip in range(60) for step in (0, 1)
+    ]
+    found = read(saved(tmp_path, "\n".join(["traj_id,x,y,level", *rows]) + "\n"))
+    assert found.extra is not None
+    assert found.extra["level"].to_pylist() == [*range(50), *(trip + 0.5 for trip in range(50, 60))]
+    assert found.ids is not None
+    assert found.ids.tolist() == list(range(60))

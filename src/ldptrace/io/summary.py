@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from ldptrace.core import ragged
-from ldptrace.core.arrays import Floats, Ints
+from ldptrace.core.arrays import Flags, Floats, Ints
 from ldptrace.core.crs import fit_degrees, step_lengths
 from ldptrace.core.times import DAY, iso
 from ldptrace.core.trajectories import Trajectories
@@ -128,32 +128,26 @@ def summarise(trajectories: Trajectories) -> Summary:
         user=trajectories.user,
         users=len(np.unique(trajectories.users)),
         impossible=tuple(_impossible(trajectories, inner, steps)),
-        histogram_edges=tuple(int(edge) for edge in edges),
-        histogram_counts=tuple(int(number) for number in counts),
+        histogram_edges=tuple(edges.tolist()),
+        histogram_counts=tuple(counts.tolist()),
         timezone=trajectories.timezone,
     )
 
 
-def _impossible(
-    trajectories: Trajectories, inner: np.ndarray[tuple[int], np.dtype[np.bool_]], steps: Floats
-) -> list[str]:
+def _impossible(trajectories: Trajectories, inner: Flags, steps: Floats) -> list[str]:
     """Count what cannot be: steps back in time, steps without time, impossible dates. The account of a reader counts
     steps that are too fast."""
     t = trajectories.t
     if t is None or not len(t):
         return []
-    found = []
     seconds, far = np.diff(t)[inner], steps[inner]
-    back, still = int(np.sum(seconds < 0)), int(np.sum((seconds == 0) & (far > 0)))
-    if back:
-        found.append(f"time goes back in {count(back, 'step')}")
-    if still:
-        found.append(f"time stands still in {count(still, 'step')} to another place")
-    long = int(np.sum(seconds > DAY))
-    if long:
-        found.append(
-            f"{count(long, 'interval')} longer than a day: perhaps several trips in one (--split-gap)"
-        )
+    back, still, long = (int(np.sum(odd)) for odd in (seconds < 0, (seconds == 0) & (far > 0), seconds > DAY))
+    sentences = {
+        f"time goes back in {count(back, 'step')}": back,
+        f"time stands still in {count(still, 'step')} to another place": still,
+        f"{count(long, 'interval')} longer than a day: perhaps several trips in one (--split-gap)": long,
+    }
+    found = [sentence for sentence, number in sentences.items() if number]
     if trajectories.has_dates and (iso(float(t.min())) is None or iso(float(t.max())) is None):
         found.append(f"times from {t.min():g} to {t.max():g} s are no dates")
     return found
