@@ -258,3 +258,9 @@ def test_whole_numbers_may_be_followed_by_fractions(tmp_path: Path, monkeypatch:
     assert found.extra["level"].to_pylist() == [*range(50), *(trip + 0.5 for trip in range(50, 60))]
     assert found.ids is not None
     assert found.ids.tolist() == list(range(60))
+
+
+def test_names_of_columns_may_hold_the_delimiter(tmp_path: Path) -> None:
+    found = read(saved(tmp_path, 'traj_id,"mode, or none",x,y\n7,bus,0,0\n7,bus,1,1\n'))
+    assert found.extra is not None
+    assert found.extra.to_pydict() == {"mode, or none": ["bus"]}

@@ -172,7 +172,8 @@ class Text:
 
     def tables(self, *_: int | None) -> Iterator[pa.Table]:
         """Yield tables of the file, block by block, whatever size is asked for."""
-        columns = find_columns(self.names, self.given)
+        assert self.schema is not None
+        columns = find_columns(self.schema.names, self.given)
         return (named(table, columns, known) for table in self._blocks())
 
     def _blocks(self) -> Iterator[pa.Table]:
