@@ -29,7 +29,7 @@ from ldptrace.evaluation.mobility import (
     smape,
 )
 from ldptrace.evaluation.sets import measured
-from ldptrace.evaluation.traces import Habits, Traces
+from ldptrace.evaluation.traces import Traces, habits_of
 from ldptrace.protocol.grid import Grid
 
 SQUARE = (0.0, 0.0, 12.0, 12.0)
@@ -82,9 +82,9 @@ def test_golden_numbers_of_scikit_mobility() -> None:
     for user, visits in golden["visits"].items():
         places = [tuple(golden["places"][name]) for name in visits]
         stays = Trajectories.from_lists([[place] for place in places], crs="EPSG:4326")
-        habits = Habits.of(stays, np.zeros(len(places), dtype=np.int64), grid)
-        assert habits.places.tolist() == [golden["number_of_locations"][user]]
-        assert habits.radii[0] / 1000 == pytest.approx(golden["radius_of_gyration"][user], rel=0.002)
+        habits = habits_of(stays, np.zeros(len(places), dtype=np.int64), grid)
+        assert habits["places"].tolist() == [golden["number_of_locations"][user]]
+        assert habits["radii"][0] / 1000 == pytest.approx(golden["radius_of_gyration"][user], rel=0.002)
         jumps = Trajectories.from_lists(list(pairwise(places)), crs="EPSG:4326")
         lengths = travel_distances(jumps, scale_of(grid.bounds, "EPSG:4326")) / 1000
         assert lengths.sum() == pytest.approx(golden["distance_straight_line"][user], rel=0.002)

@@ -118,7 +118,7 @@ def of_users(name: str, pair: LinePair) -> Histograms:
     """Return the histograms of a property of users, value by value."""
     if pair.real.habits is None or pair.synthetic.habits is None:
         return None
-    both = [getattr(measured.habits, name) for measured in (pair.real, pair.synthetic)]
+    both = [pair.real.habits[name], pair.synthetic.habits[name]]
     values, place = np.unique(np.concatenate(both), return_inverse=True)
     real, synthetic = (
         np.bincount(part, minlength=len(values)).astype(np.float64)

@@ -26,7 +26,7 @@ from ldptrace.errors import InputError
 from ldptrace.evaluation.measured import Measured, StreetUse, affordable, chosen
 from ldptrace.evaluation.settings import GRID
 from ldptrace.evaluation.summary import Part, Summary
-from ldptrace.evaluation.traces import Habits, Traces
+from ldptrace.evaluation.traces import Habits, Traces, drawn_again, habits_of
 from ldptrace.io.files import trajectories_of
 from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.roads.matching import StreetIndex
@@ -205,7 +205,7 @@ class Side:
         for size, lines in zip(again, bootstraps, strict=True):
             if streets is not None:
                 drawn = StreetUse.of(streets, sample.take(rng.integers(0, len(sample), matched)))
-            others[size] = Measured(none, summary, lines, drawn, habits and habits.again(rng))
+            others[size] = Measured(none, summary, lines, drawn, habits and drawn_again(habits, rng))
         return Measured(sample, summary, traces, use, habits), others
 
     def _sampler(self, rng: np.random.Generator, few: int) -> Callable[[Trajectories, int], Trajectories]:
@@ -226,7 +226,7 @@ class Side:
         if self.outside is not None:
             inside = within(inside, self.area.bounds, self.outside)[0]
         inside = inside.take(inside.sizes > 0)
-        return Habits.of(inside, inside.users, self.area)
+        return habits_of(inside, inside.users, self.area)
 
 
 def measured(

@@ -315,28 +315,16 @@ def _pieces(positions: Positions, cell: Ints, cells: int, clock: Clock) -> list[
 
 def _answers(positions: Positions, frame: Frame, weight: Floats) -> Floats:
     """Count the positions in each box during its time window."""
-    clock, order = frame.clock, np.argsort(frame.first, kind="stable")
-    # Of each tick: the windows that it is in are neighbours, sorted by their beginning.
-    ticks = np.arange(clock.ticks)
-    low = np.searchsorted(frame.first[order], ticks - clock.window, side="right")
-    high = np.searchsorted(frame.first[order], ticks, side="right")
-    boxes, counts = frame.boxes[order], np.zeros(WINDOWS)
-    _in_boxes(positions.x, positions.y, positions.tick, positions.offsets, weight, boxes, (low, high), counts)
+    order = np.argsort(positions.tick, kind="stable")
+    x, y, weights = positions.x[order], positions.y[order], weight[positions.trip[order]]
+    windows = np.searchsorted(positions.tick[order], (frame.first, frame.first + frame.clock.window)).T
     answers = np.empty(WINDOWS)
-    answers[order] = counts
+    for number, (low, high) in enumerate(windows.tolist()):
+        left, right, bottom, top = frame.boxes[number]
+        part = slice(low, high)
+        inside = (left <= x[part]) & (x[part] <= right) & (bottom <= y[part]) & (y[part] <= top)
+        answers[number] = bins(inside.astype(np.int64), weights[part], 2)[1]
     return answers
-
-
-@kernel
-def _in_boxes(x, y, tick, offsets, weight, boxes, ranges, found):  # type: ignore[no-untyped-def]
-    low, high = ranges
-    for k in range(len(offsets) - 1):
-        for p in range(offsets[k], offsets[k + 1]):
-            if 0 <= tick[p] < len(low):
-                for box in range(low[tick[p]], high[tick[p]]):
-                    left, right, bottom, top = boxes[box]
-                    if left <= x[p] <= right and bottom <= y[p] <= top:
-                        found[box] += weight[k]
 
 
 @kernel

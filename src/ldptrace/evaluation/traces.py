@@ -8,11 +8,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.core.arrays import Floats, Ints
+from ldptrace.core.arrays import Floats
 from ldptrace.core.crs import scale_of
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import CHUNK, added, map_chunks
@@ -266,39 +267,35 @@ def _hours(row, moment, spent, weight):  # type: ignore[no-untyped-def]
         spent -= part
 
 
-@dataclass(frozen=True, eq=False)
-class Habits:
-    """What is known of each user: the number of trips, of distinct places (zones, 12 x 12 of them) where trips begin or
-    end, and the radius of gyration of the points where trips begin or end.
+# Of each user the number of `trips`, of distinct `places` (zones, 12 x 12 of them) where trips begin or end, and the
+# radius of gyration of the points where trips begin or end, in `radii`.
+Habits = dict[str, NDArray[Any]]
+
+
+def habits_of(trips: Trajectories, users: NDArray[np.integer], grid: Grid) -> Habits:
+    """Return the habits of the users of trips that all have points.
 
     >>> trips = Trajectories.from_lists([[(0.0, 0.0), (6.0, 0.0)], [(6.0, 0.0), (0.0, 0.0)]])
-    >>> found = Habits.of(trips, np.array([7, 7]), Grid((0, 0, 12, 12), 6))
-    >>> found.trips.tolist(), found.places.tolist(), found.radii.tolist()
-    ([2], [2], [3.0])
+    >>> {name: each.tolist() for name, each in habits_of(trips, np.array([7, 7]), Grid((0, 0, 12, 12), 6)).items()}
+    {'trips': [2], 'places': [2], 'radii': [3.0]}
     """
+    scale = scale_of(grid.bounds, trips.crs)
+    ends = np.concatenate((trips.offsets[:-1], trips.offsets[1:] - 1))
+    _, user = np.unique(np.concatenate((users, users)), return_inverse=True)
+    visits = np.bincount(user)
+    zone, squared = np.zeros(len(ends), dtype=np.int64), np.zeros(len(visits))
+    for axis, origin, step, metres in zip((trips.x, trips.y), grid.origin, grid.step, scale, strict=True):
+        place = np.clip(np.floor((axis[ends] - origin) / (step * grid.n) * ZONES), 0, ZONES - 1)
+        zone = ZONES * zone + place.astype(np.int64)
+        away = axis[ends] - (np.bincount(user, axis[ends]) / visits)[user]
+        squared += np.bincount(user, (away * metres) ** 2)
+    known = np.unique(user * ZONES * ZONES + zone)
+    places = np.bincount(known // (ZONES * ZONES), minlength=len(visits))
+    return {"trips": visits // 2, "places": places, "radii": np.sqrt(squared / visits)}
 
-    trips: Ints
-    places: Ints
-    radii: Floats
 
-    @staticmethod
-    def of(trips: Trajectories, users: NDArray[np.integer], grid: Grid) -> Habits:
-        """Count for each user of trips that all have points."""
-        scale = scale_of(grid.bounds, trips.crs)
-        ends = np.concatenate((trips.offsets[:-1], trips.offsets[1:] - 1))
-        _, user = np.unique(np.concatenate((users, users)), return_inverse=True)
-        visits = np.bincount(user)
-        zone, squared = np.zeros(len(ends), dtype=np.int64), np.zeros(len(visits))
-        for axis, origin, step, metres in zip((trips.x, trips.y), grid.origin, grid.step, scale, strict=True):
-            place = np.clip(np.floor((axis[ends] - origin) / (step * grid.n) * ZONES), 0, ZONES - 1)
-            zone = ZONES * zone + place.astype(np.int64)
-            away = axis[ends] - (np.bincount(user, axis[ends]) / visits)[user]
-            squared += np.bincount(user, (away * metres) ** 2)
-        known = np.unique(user * ZONES * ZONES + zone)
-        places = np.bincount(known // (ZONES * ZONES), minlength=len(visits))
-        return Habits(visits // 2, places, np.sqrt(squared / visits))
-
-    def again(self, rng: np.random.Generator) -> Habits:
-        """Return as many of the users, drawn with replacement."""
-        drawn = rng.integers(0, len(self.trips), len(self.trips))
-        return Habits(self.trips[drawn], self.places[drawn], self.radii[drawn])
+def drawn_again(habits: Habits, rng: np.random.Generator) -> Habits:
+    """Return as many of the users, drawn with replacement."""
+    users = len(habits["trips"])
+    drawn = rng.integers(0, users, users)
+    return {name: each[drawn] for name, each in habits.items()}
