@@ -129,8 +129,8 @@ def _chart(
     for share in QUARTERS:
         y = _height(share * top, top)
         parts.append(f'<path class="lattice" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>')
-        parts.append(label("tick", f"{LEFT - 6}", f"{y + 3.5:.1f}", _short(share * top), "end"))
-    parts.append(label("tick", f"{(LEFT + WIDTH - RIGHT) / 2}", f"{HEIGHT - 6}", title))
+        parts.append(text_at("tick", f"{LEFT - 6}", f"{y + 3.5:.1f}", _short(share * top), "end"))
+    parts.append(text_at("tick", f"{(LEFT + WIDTH - RIGHT) / 2}", f"{HEIGHT - 6}", title))
     parts.append(
         f'<text class="tick" text-anchor="middle" transform="translate(9 {(TOP + ground) / 2}) rotate(-90)">'
         f"{escape(y_title)}</text>"
@@ -143,13 +143,13 @@ def _chart(
             parts.append(f'<polygon class="area {style}" points="{around}"/>')
         parts.append(f'<polyline class="line {style}" points="{points}"/>')
         parts += [f'<circle class="fill {style}" cx="{x}" cy="{y}" r="2.6"/>' for x, y in places if dots]
-    parts += [label("tick", f"{x:.1f}", f"{ground + 15}", said) for x, said in ticks]
+    parts += [text_at("tick", f"{x:.1f}", f"{ground + 15}", said) for x, said in ticks]
     return Markup(
         f'<svg class="chart" viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" aria-hidden="true">{"".join(parts)}</svg>'
     )
 
 
-def label(kind: str, x: str, y: str, said: str, anchor: str = "middle") -> str:
+def text_at(kind: str, x: str, y: str, said: str, anchor: str = "middle") -> str:
     """Write a text at a place."""
     return f'<text class="{kind}" x="{x}" y="{y}" text-anchor="{anchor}">{escape(said)}</text>'
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from ldptrace.pages.charts import label
+from ldptrace.pages.charts import text_at
 from ldptrace.protocol.lattice import cell_name
 
 WIDTH = 300.0
@@ -72,7 +72,7 @@ def ruler(metres: float, height: float) -> str:
     y = height - 8
     return (
         f'<g class="over"><path class="ruler" d="M8 {y - 4:.1f}V{y:.1f}H{8 + wide:.1f}V{y - 4:.1f}"/>'
-        f"{label('tick', f'{8 + wide / 2:.1f}', f'{y - 6:.1f}', said)}</g>"
+        f"{text_at('tick', f'{8 + wide / 2:.1f}', f'{y - 6:.1f}', said)}</g>"
     )
 
 
@@ -100,7 +100,7 @@ def zone_map(side: int, frame: Frame) -> Markup:
     parts = [*frame.under(), _lattice(side, frame.height)]
     for zone in range(side * side):
         x, y = _centre(zone, side, frame.height)
-        parts.append(label("zone", f"{x:.1f}", f"{y + 4:.1f}", cell_name(zone, side)))
+        parts.append(text_at("zone", f"{x:.1f}", f"{y + 4:.1f}", cell_name(zone, side)))
     return _svg(WIDTH, frame.height, [*parts, *frame.over()], "map")
 
 
@@ -151,12 +151,12 @@ def trip_matrix(trips: Sequence[Sequence[float]], top: float, *, signed: bool = 
         middle = (zone + 0.5) * step
         letter, number = cell_name(zone, side)[0], cell_name(zone, side)[1:]
         # Every zone has its number; the letter stands once, before its zones.
-        parts.append(label("zone-tick", "-3", f"{middle + 2:.1f}", number, "end"))
-        parts.append(label("zone-tick", f"{middle:.1f}", "-3", number))
+        parts.append(text_at("zone-tick", "-3", f"{middle + 2:.1f}", number, "end"))
+        parts.append(text_at("zone-tick", f"{middle:.1f}", "-3", number))
         if zone % side == 0:
             centre = (zone + side / 2) * step
-            parts.append(label("tick", "-13", f"{centre + 4:.1f}", letter))
-            parts.append(label("tick", f"{centre:.1f}", "-11", letter))
+            parts.append(text_at("tick", "-13", f"{centre + 4:.1f}", letter))
+            parts.append(text_at("tick", f"{centre:.1f}", "-11", letter))
     return Markup(
         f'<svg class="matrix" viewBox="-22 -22 {WIDTH + 24:.1f} {WIDTH + 24:.1f}" aria-hidden="true">'
         f"{''.join(parts)}</svg>"
@@ -211,7 +211,7 @@ def scale_bar(top: float, *, signed: bool = False) -> Markup:
         parts.append(f'<rect class="{kind}" fill-opacity="{opacity:.3f}" x="{left}" width="60" height="9"/>')
         share = 100 * step * top
         said = f"{share:+.2g} %" if signed and step else f"{share:.2g} %"
-        parts.append(label("tick", f"{left + 30}", "22", said.replace("-", "−")))
+        parts.append(text_at("tick", f"{left + 30}", "22", said.replace("-", "−")))
     parts.append('<rect class="lattice" width="300" height="9"/>')
     return _svg(WIDTH, 26.0, parts, "scale")
 

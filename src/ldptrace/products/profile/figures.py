@@ -12,6 +12,7 @@ from ldptrace.core.arrays import Floats
 from ldptrace.core.crs import METRES_PER_DEGREE
 from ldptrace.core.extras import needed
 from ldptrace.pages import drawings
+from ldptrace.pages.charts import text_at
 from ldptrace.products.flows import Flows
 from ldptrace.products.sample import Numbers
 from ldptrace.products.zones import H3, Squares, Zones
@@ -37,9 +38,9 @@ def bars(names: Sequence[str], numbers: Numbers, label: str, *, every: int = 1, 
         return HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * min(scale * value / top, 1.0)
 
     parts = [
-        f'<text class="axis" x="{LEFT - 6}" y="{height(tick / scale) + 4:.1f}" text-anchor="end">{tick:g} %</text>'
-        f'<line class="rule" x1="{LEFT}" x2="{WIDTH}" y1="{height(tick / scale):.1f}" y2="{height(tick / scale):.1f}"/>'
-        for tick in ticks
+        text_at("axis", f"{LEFT - 6}", f"{y + 4:.1f}", f"{tick:g} %", "end")
+        + f'<line class="rule" x1="{LEFT}" x2="{WIDTH}" y1="{y:.1f}" y2="{y:.1f}"/>'
+        for tick, y in ((tick, height(tick / scale)) for tick in ticks)
     ]
     for place, name in enumerate(names):
         x, y = LEFT + step * place, height(float(values[place]))
@@ -55,10 +56,7 @@ def bars(names: Sequence[str], numbers: Numbers, label: str, *, every: int = 1, 
                 f'<line class="range" x1="{middle:.1f}" x2="{middle:.1f}" y1="{ends[0]:.1f}" y2="{ends[1]:.1f}"/>'
             )
         if place % every == 0:
-            parts.append(
-                f'<text class="axis" x="{x + step / 2:.1f}" y="{HEIGHT - BOTTOM + 20:.1f}" text-anchor="middle">'
-                f"{escape(_short(name))}</text>"
-            )
+            parts.append(text_at("axis", f"{x + step / 2:.1f}", f"{HEIGHT - BOTTOM + 20:.1f}", _short(name)))
     return _svg(WIDTH, HEIGHT, parts, label)
 
 
