@@ -12,12 +12,12 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.standing import Standing
-from ldptrace.server.release_pages import Stored, batch_lines, list_page, readme, release_page, window_lines
+from ldptrace.server.release_pages import batch_lines, list_page, readme, release_page, window_lines
 from ldptrace.server.rounds import CountedRound
 from release_kit import CAMPAIGN, card
 
 DAY = 86_400
-FILES = {"README.md": None, "model.npz": Stored(2_000, "ab12"), "synthetic.csv": Stored(3, "cd34")}
+FILES = {"README.md": ("", ""), "model.npz": ("2.0 kB", "ab12"), "synthetic.csv": ("3 bytes", "cd34")}
 
 
 def test_the_readme_says_who_what_and_how_well() -> None:
@@ -108,7 +108,7 @@ def test_the_page_holds_what_the_readme_says_and_a_map() -> None:
     page = release_page(
         CAMPAIGN,
         card(findings=["<odd>"], batches=BATCHES),
-        {"model.npz": Stored(1_234_567, "ab12"), "SHA256SUMS": None},
+        {"model.npz": ("1.2 MB", "ab12"), "SHA256SUMS": ("", "")},
         TRIPS,
         STREETS,
     )

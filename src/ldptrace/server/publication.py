@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.filesize import decimal
 
 from ldptrace.core.times import OWN_CLOCKS
 from ldptrace.curator import Tally
@@ -32,7 +33,7 @@ from ldptrace.protocol.words import promise
 from ldptrace.roads import RoadNetwork
 from ldptrace.server import fence, series, streets
 from ldptrace.server.registry import Campaign
-from ldptrace.server.release_pages import DRAWN, FIT, SUMS, Files, Stored, readme, release_page
+from ldptrace.server.release_pages import DRAWN, FIT, SUMS, Files, readme, release_page
 from ldptrace.server.rounds import estimates_of
 from ldptrace.server.series import Recalled, Recollection
 
@@ -135,16 +136,14 @@ def write_release(
     later = ("README.md", "index.html", SUMS)
     _text(out / "README.md", readme(campaign, card, _listed(out, later)))
     _text(out / "index.html", release_page(campaign, card, _listed(out, later[1:]), some, material.streets))
-    sums = _listed(out).items()
-    _text(out / SUMS, "".join(f"{stored.sha256}  {name}\n" for name, stored in sums if stored is not None))
+    _text(out / SUMS, "".join(f"{sha256}  {name}\n" for name, (_, sha256) in _listed(out).items()))
 
 
 def _listed(out: Path, later: Sequence[str] = ()) -> Files:
     """Return the files of the folder with sizes and checksums, and the names of those that are written later."""
-    found: dict[str, Stored | None] = {
-        path.name: Stored(path.stat().st_size, checksum(path)) for path in out.iterdir() if path.is_file()
-    }
-    return dict(sorted((found | dict.fromkeys(later)).items()))
+    files = (path for path in out.iterdir() if path.is_file())
+    found = {path.name: (decimal(path.stat().st_size), checksum(path)) for path in files}
+    return dict(sorted((found | dict.fromkeys(later, ("", ""))).items()))
 
 
 def _batches(

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from markupsafe import Markup
-from rich.filesize import decimal
 
 from ldptrace.core.crs import METRES_PER_DEGREE, is_geographic
 from ldptrace.pages import drawings
@@ -52,24 +51,9 @@ FILES = {
 }
 
 
-class Stored(NamedTuple):
-    """The size and the SHA-256 of a file of a release."""
-
-    bytes: int
-    sha256: str
-
-    @property
-    def size(self) -> str:
-        """The size in a unit that people read.
-
-        >>> Stored(999, "").size, Stored(1_234_567, "").size
-        ('999 bytes', '1.2 MB')
-        """
-        return decimal(self.bytes)
-
-
-# The files of a release by name; None for those that are written after the list.
-Files = Mapping[str, Stored | None]
+# The files of a release by name: the size in a unit that people read, and the SHA-256; both are empty for those that
+# are written after the list.
+Files = Mapping[str, tuple[str, str]]
 # Trips that are drawn on the map.
 DRAWN = 300
 WIDTH = 800
@@ -120,7 +104,7 @@ def _told(card: dict[str, Any], files: Files) -> dict[str, Any]:
         "windows": window_lines(card),
         "batches": batch_lines(card),
         "alone": {match["question"]: match["chi2"] for match in card["map_alone"]},
-        "files": [(name, FILES.get(name, ""), stored) for name, stored in files.items()],
+        "files": [(name, FILES.get(name, ""), *stored) for name, stored in files.items()],
     }
 
 
