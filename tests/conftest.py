@@ -3,8 +3,6 @@ from __future__ import annotations
 import gc
 import os
 import random
-import sys
-import threading
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -33,8 +31,6 @@ settings.load_profile("ldptrace")
 
 # A cluster that loses a worker takes longer than all others.
 LONGEST = "test_spark.py"
-# Rooms that have parts which only slow tests walk through.
-COUNTED = {"cli", "engines", "server"}
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -60,24 +56,6 @@ def pytest_collection_finish() -> None:
     """What was imported and collected stays: the collector of garbage need not look at it again and again."""
     gc.collect()
     gc.freeze()
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """The lines of slow tests are not counted, except where only they come, nor those of `uncounted` ones: they run
-    over and over what other tests run too, and counting takes several times as long as running. (pytest-cov's own
-    `no_cover` goes on counting in processes of xdist.)
-    """
-    counters = sys.gettrace(), threading.gettrace()
-    alone = item.get_closest_marker("counted") or COUNTED & set(item.path.parts)
-    if item.get_closest_marker("uncounted") or (slow(item) and not alone):
-        sys.settrace(None)
-        threading.settrace(None)  # type: ignore[arg-type]
-    try:
-        return (yield)
-    finally:
-        sys.settrace(counters[0])
-        threading.settrace(counters[1])  # type: ignore[arg-type]
 
 
 @contextmanager

@@ -128,7 +128,6 @@ def test_the_exact_ratio_is_the_true_one() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 @pytest.mark.parametrize(
     ("channel", "plan"),
     [

@@ -16,7 +16,6 @@ from road_kit import lattice_roads
 
 
 @pytest.mark.slow
-@pytest.mark.uncounted
 @pytest.mark.filterwarnings("ignore::ldptrace.errors.FitWarning")
 def test_the_demo_makes_everything(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -218,7 +218,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 @pytest.mark.slow
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     grid=st.integers(2, 7),
     bounds=st.sampled_from([None, (0.0, 0.0, 8.0, 8.0), (1.0, 0.5, 7.5, 8.0)]),

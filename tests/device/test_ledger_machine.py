@@ -226,7 +226,7 @@ class LedgerMachine(RuleBasedStateMachine):
 
 
 TestLedgerMachine = LedgerMachine.TestCase
-TestLedgerMachine.pytestmark = [pytest.mark.slow, pytest.mark.counted]  # type: ignore[attr-defined]
+TestLedgerMachine.pytestmark = [pytest.mark.slow]  # type: ignore[attr-defined]
 TestLedgerMachine.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
 
 

@@ -51,7 +51,6 @@ def test_little_memory_makes_small_batches(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_what_is_left_out_is_that_of_a_whole_read(tmp_path: Path) -> None:
     path, bounds = tmp_path / "walks.csv", (1.0, 1.0, 9.0, 9.0)
     write(WALKS, path)

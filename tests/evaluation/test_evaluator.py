@@ -325,7 +325,6 @@ def test_sets_of_many_blocks_are_judged_like_whole_ones(monkeypatch: pytest.Monk
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_a_large_set_is_beside_fewer_walks(monkeypatch: pytest.MonkeyPatch) -> None:
     real, synthetic = drifting_walks(2000, 1), drifting_walks(100, 2)
     found = []

@@ -90,7 +90,6 @@ def test_shares_of_squares_are_those_of_the_points() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_times_of_a_set_make_the_time_metrics() -> None:
     real, near, far = (
         timed(drifting_walks(400, 1), 1),

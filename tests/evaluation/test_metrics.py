@@ -194,7 +194,6 @@ def test_query_error_does_not_depend_on_how_many_points_lie_on_a_line() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 @pytest.mark.parametrize("seed", [1, 2])
 def test_denser_points_on_the_same_line_change_nothing_beyond_chance(seed: int) -> None:
     # Lines that are sampled several times per cell; where points are farther apart, the reference's paths jump over
@@ -257,7 +256,6 @@ def test_divergences_are_symmetric(seed: int, n: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 @settings(max_examples=15)
 @given(st.integers(0, 1000))
 def test_the_order_of_trajectories_does_not_matter(seed: int) -> None:

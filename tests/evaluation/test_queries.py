@@ -31,7 +31,6 @@ def test_resampling_puts_a_point_into_every_cell(paths: CellPaths, rng: np.rando
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_scattered_points_are_counted_as_if_drawn_one_by_one() -> None:
     """The same law either way, by the counts of 4000 draws in every square (`assert_same_law` says how sure)."""
     grid, rng = Grid((0, 0, 5, 2), 3), np.random.default_rng(3)

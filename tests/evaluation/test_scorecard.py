@@ -96,7 +96,6 @@ def test_the_better_value_is_marked(card: Scorecard) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_a_large_grid_is_drawn_in_blocks() -> None:
     card = evaluate(drifting_walks(50, 1), drifting_walks(50, 2), grid=100, bounds=SQUARE, seed=1, repeat=1)
     document = card.document()

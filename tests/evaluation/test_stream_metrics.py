@@ -102,7 +102,6 @@ def test_the_course_of_a_stream(reference: StreamReference) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_evaluations_with_ticks_and_a_map() -> None:
     roads = lattice_roads(5, 2.0)
     card = evaluate(

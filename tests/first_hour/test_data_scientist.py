@@ -73,7 +73,6 @@ def test_all_that_people_hold(frame: object, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 @pytest.mark.filterwarnings("ignore")
 def test_movingpandas_there_and_back(frame: object) -> None:
     pytest.importorskip("movingpandas")

@@ -13,7 +13,6 @@ from ldptrace.generators.picture import draw
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_lines_are_bright_on_black(tmp_path: Path) -> None:
     import matplotlib.image
 
@@ -34,14 +33,12 @@ def test_places_are_drawn_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_a_single_place_can_be_drawn(tmp_path: Path) -> None:
     draw(Trajectories.from_lists([[(5, 5), (5, 5)]]), tmp_path / "dot.png")
     assert (tmp_path / "dot.png").stat().st_size > 0
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_nothing_and_nowhere_are_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be drawn"):
         draw(Trajectories.from_lists([]), tmp_path / "none.png")

@@ -66,7 +66,6 @@ def test_a_seed_that_is_told_repeats_the_sampling_alone(real: Trajectories) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_one_seed_one_result(real: Trajectories) -> None:
     first, again, other = (synthesize(real, 1.0, bounds=BOUNDS, grid=4, seed=s) for s in (5, 5, 6))
     assert np.array_equal(first.x, again.x)

@@ -65,7 +65,6 @@ def test_with_a_map_the_model_is_one_of_routes(real: Trajectories) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 @pytest.mark.filterwarnings("ignore::ldptrace.errors.FitWarning")
 def test_how_many_routes_are_drawn_follows_from_the_users(
     real: Trajectories, monkeypatch: pytest.MonkeyPatch

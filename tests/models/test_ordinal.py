@@ -30,7 +30,6 @@ def test_precise_answers_are_followed_wherever_they_lead(rng: np.random.Generato
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_noise_alone_bends_nothing_much(rng: np.random.Generator) -> None:
     """Standard errors four times the mean share of an hour: the profile stays, in every one of many draws."""
     for _ in range(10):
@@ -48,7 +47,6 @@ def test_more_answers_are_closer(rng: np.random.Generator) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_replicates_allow_what_the_answers_do_not_rule_out(rng: np.random.Generator) -> None:
     """Sharper hours than the public ones, hardly seen through the noise: still most lie within two standard errors."""
     sharp = DAY_PROFILE**1.6 / np.sum(DAY_PROFILE**1.6)

@@ -93,7 +93,6 @@ def test_trips_are_the_same_however_many_are_drawn_at_a_time(model: TimedModel) 
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_on_streets_they_are_the_same_too(model: TimedModel) -> None:
     """Some of them off the streets, and some that go nowhere."""
     roads = lattice_roads(20)

@@ -345,7 +345,6 @@ def test_times_increase_through_nights_in_which_clocks_change(
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_nobody_is_much_faster_than_the_streets_allow(
     model: TimedModel, trips: Trajectories, rng: np.random.Generator
 ) -> None:

@@ -169,7 +169,6 @@ def test_geographic_maps_carry_scale_and_north() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_differences_are_on_the_scale_of_the_real_map() -> None:
     real = drifting_walks(400, 1)
     good, bad = (
@@ -250,7 +249,6 @@ def test_sets_of_unequal_size_are_on_a_common_scale() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_streams_have_a_fold_of_their_own() -> None:
     real, other = ticking(60, 1), ticking(60, 2)
     html = evaluate(

@@ -177,7 +177,6 @@ def test_random_bytes_as_reports(plan: Plan, data: bytes) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 @settings(max_examples=300)
 @given(st.sampled_from(PLANS), st.data())
 def test_changed_bytes_of_reports(plan: Plan, data: st.DataObject) -> None:

@@ -14,7 +14,6 @@ from ldptrace.protocol.exact import log, ratio_at_most
 from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
 from ldptrace.protocol.randomness import Source
 
-pytestmark = pytest.mark.uncounted
 E = ratio_at_most(Fraction(1))
 RATIOS = [Fraction(3), Fraction(5, 2), E]
 CHANNELS: list[Randomizer] = [

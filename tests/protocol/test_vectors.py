@@ -161,7 +161,6 @@ def test_every_question_and_randomizer_is_on_the_wire() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_tallies() -> None:
     for vector in load("tallies"):
         receiver = Receiver(plan_named(vector["plan"]), vector["round"], window=vector["window"])

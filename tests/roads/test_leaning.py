@@ -50,7 +50,6 @@ def test_two_libraries_are_weighed_as_draws_of_both_laws() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_weights_of_a_pool_make_up_for_all_that_leaned() -> None:
     """Shares of zone pairs of three libraries agree with the broad law's, within chance."""
     zone, rng = zones_of(ROADS, GRID), np.random.default_rng(2)

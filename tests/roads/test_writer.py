@@ -106,7 +106,6 @@ def test_lines_say_what_is_known_of_each_edge(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_any_network_survives_writing_and_reading(data: st.DataObject) -> None:
@@ -165,7 +164,6 @@ def test_the_text_that_is_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 @pytest.mark.parametrize("kind", ["svg", "png"])
 def test_networks_can_be_drawn(tmp_path: Path, kind: str) -> None:
     draw(lattice_roads(), tmp_path / f"town.{kind}")
@@ -175,7 +173,6 @@ def test_networks_can_be_drawn(tmp_path: Path, kind: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_a_street_of_two_ways_is_drawn_once(tmp_path: Path) -> None:
     draw(lattice_roads(3), tmp_path / "town.svg")
     drawing = (tmp_path / "town.svg").read_text().partition('id="LineCollection_1"')[2]

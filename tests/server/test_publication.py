@@ -28,7 +28,6 @@ from shuffler_kit import HOUR, NOW, opened_shuffled, shuffled
 
 
 @pytest.mark.slow
-@pytest.mark.uncounted
 def test_trips_on_streets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # A library that is drawn and fitted in a second.
     monkeypatch.setattr("ldptrace.models.routes.search.FEWEST", 5_000)

@@ -39,7 +39,6 @@ def test_the_marginal_of_every_output(channel: Randomizer, mode: str, rng: np.ra
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_both_speeds_of_oue_have_one_distribution() -> None:
     channel = OUE(3, 1, RATIO)
     rows = np.array([[0]] * 30 + [[1]] * 5 + [[-1]] * 5, dtype=np.int32)

@@ -23,7 +23,6 @@ def test_groups_are_drawn_by_their_shares(grid: Grid, rng: np.random.Generator) 
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_estimates_of_a_collection_are_unbiased(grid: Grid, rng: np.random.Generator) -> None:
     paths = random_paths(3000, grid, rng)
     plan = Plan.single_report(grid, 2.0)

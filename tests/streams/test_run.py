@@ -34,7 +34,6 @@ def played(trips: Trajectories, step: float | None = 900.0, **changes: object) -
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 @pytest.mark.filterwarnings("ignore::ldptrace.errors.FitWarning")
 def test_hidden_trips_are_on_the_clock_of_the_input(rng: np.random.Generator) -> None:
     trips = lines(3000, rng)
@@ -60,7 +59,6 @@ def test_hidden_trips_are_on_the_clock_of_the_input(rng: np.random.Generator) ->
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 @pytest.mark.filterwarnings("ignore::ldptrace.errors.FitWarning")
 def test_shown_warns_and_leaks(rng: np.random.Generator) -> None:
     with pytest.warns(PrivacyWarning, match="not eps-LDP: a report is sent when"):

@@ -33,7 +33,6 @@ def test_slow_trips_have_small_cells(grid: Grid) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_much_epsilon_gives_the_densities_back(
     real: Trajectories, grid: Grid, rng: np.random.Generator
 ) -> None:

@@ -42,7 +42,6 @@ def test_a_calibrated_table_has_the_starts_and_the_ends(rng: np.random.Generator
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_much_epsilon_gives_the_densities_back(
     real: Trajectories, grid: Grid, rng: np.random.Generator
 ) -> None:

@@ -16,7 +16,6 @@ PAPER = RunKey(contestant("paper", has_map=False), 1.0, 1)
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_a_kept_run_is_not_repeated(
     question: Question, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -43,7 +42,6 @@ def test_other_runs_have_other_names(question: Question, trips: Trajectories, tm
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_a_fresh_sample_is_better_than_a_method(question: Question) -> None:
     fresh = bench(question).run(RunKey(contestant("fresh-sample", has_map=False), None, 1))
     again = bench(question).run(RunKey(contestant("fresh-sample", has_map=False), None, 2))
@@ -55,7 +53,6 @@ def test_a_fresh_sample_is_better_than_a_method(question: Question) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_streams_are_compared_where_there_is_a_tick(question: Question) -> None:
     timed = bench(replace(question, tick=10.0))
     made = timed.run(RunKey(contestant("retrasyn", has_map=False), 1.0, 1))
@@ -69,7 +66,6 @@ def test_streams_are_compared_where_there_is_a_tick(question: Question) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_the_map_stands_beside_what_uses_it(
     trips: Trajectories, tmp_path: Path, rng: np.random.Generator
 ) -> None:
@@ -87,7 +83,6 @@ def test_the_map_stands_beside_what_uses_it(
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_means_and_spreads_over_seeds(question: Question, tmp_path: Path) -> None:
     seen = []
     found = compare(
@@ -116,7 +111,6 @@ def test_means_and_spreads_over_seeds(question: Question, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_a_method_that_refuses_stops_no_other(
     question: Question, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -102,7 +102,6 @@ def test_terminal(found: Comparison) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_all_faces_are_written(question: Question, tmp_path: Path) -> None:
     found = compare([question], [contestant("adatrace", has_map=False)], (1.0,), 1, tmp_path)
     assert [path.name for path in write(found, tmp_path)] == [

@@ -59,7 +59,6 @@ def test_a_point_gives_the_same_values_in_every_bench() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_what_is_kept_does_not_change_what_is_measured() -> None:
     bench = Bench()
     # More yardsticks than are kept at once, and the last repeat first, as when a run goes on where it stopped.

@@ -12,7 +12,6 @@ from ldptrace_lab.reproduce.tables import colour
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_a_logarithmic_axis_has_marks_and_no_bars() -> None:
     rows = [
         Row.measured("Porto", method, 0.0, "total", [value])
@@ -35,7 +34,6 @@ def lines(*methods: str) -> list[Row]:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_every_series_has_a_line_with_its_colour() -> None:
     rows = [*lines("paper", "ngram"), Row(PUBLISHED, "Porto", "LDPTrace", 6.0, "query_error", 0.1)]
     text = draw(EXPERIMENTS["granularity"], rows)
@@ -51,7 +49,6 @@ def test_every_series_has_a_line_with_its_colour() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_the_same_rows_give_the_same_picture() -> None:
     experiment = EXPERIMENTS["granularity"]
     assert draw(experiment, lines("paper")) == draw(experiment, lines("paper"))

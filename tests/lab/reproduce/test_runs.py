@@ -95,7 +95,6 @@ def test_real_data_are_hard_to_beat(setup: Setup, folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_own_data_with_bounds(setup: Setup, tmp_path: Path, rng: np.random.Generator) -> None:
     walks = rng.random((80, 6, 2)).cumsum(axis=1)
     real = Trajectories.from_lists([[(float(x), float(y)) for x, y in walk] for walk in walks])
@@ -125,7 +124,6 @@ def theirs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_a_method_of_another_package_stands_beside_ours(small: Setup, tmp_path: Path, theirs: None) -> None:
     setup = replace(small, others=("theirs",), repeats=1)
     report = reproduce("granularity", setup, tmp_path)
@@ -161,7 +159,6 @@ def test_page_is_complete_in_itself(setup: Setup, folder: Path, tmp_path: Path) 
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_the_page_of_one_experiment_is_named_after_it(setup: Setup, folder: Path, tmp_path: Path) -> None:
     report = reproduce("lambda", setup, folder)
     write_page([report], tmp_path / "lambda.html")

@@ -17,7 +17,6 @@ def eastward(people: int, ticks: int) -> CellStreams:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_much_epsilon_follows_the_stream(rng: np.random.Generator) -> None:
     real = eastward(2000, 30)
     made = retrasyn(real, Settings(8.0, window=2, mean_ticks=3.0), rng)

@@ -64,7 +64,6 @@ def test_steps_back_and_forth_are_exact(rng: np.random.Generator) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_loops_are_nearly_exact_where_cells_share_a_pass() -> None:
     """A grid wider than the stride: other starts of the same pass disturb by a random sign."""
     graph = MoveGraph(Grid((0, 0, 1, 1), 17))

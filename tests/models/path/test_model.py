@@ -254,7 +254,6 @@ def test_paths_and_points_stay_in_the_area(ashore: PathModel, rng: np.random.Gen
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_a_saved_model_keeps_its_area(ashore: PathModel, tmp_path: Path) -> None:
     ashore.save(tmp_path / "model.npz")
     again = PathModel.load(tmp_path / "model.npz")

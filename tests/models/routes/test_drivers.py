@@ -77,7 +77,6 @@ def test_files_keep_them_and_refuse_impossible_ones() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_answers_of_one_kind_and_of_all_kinds_are_told_apart() -> None:
     """Answers without noise of routes that one kind of driver takes, judged at public weights."""
     roads, grid = scattered_roads(nodes=800, seed=1), Grid((0, 0, 1000, 1000), 10)

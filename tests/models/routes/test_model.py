@@ -90,7 +90,6 @@ def test_odd_demand_is_learned_and_the_map_alone_does_not_know_it(
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_the_map_alone_stands_beside_what_was_learned(
     fitted: tuple[RouteModel, Trajectories, Estimates],
 ) -> None:
@@ -175,7 +174,6 @@ def test_routes_are_drawn_by_their_weights() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_sampling_repeats_with_its_source_and_goes_on_without(
     fitted: tuple[RouteModel, Trajectories, Estimates],
 ) -> None:
@@ -189,7 +187,6 @@ def test_sampling_repeats_with_its_source_and_goes_on_without(
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_points_are_placed_as_asked(fitted: tuple[RouteModel, Trajectories, Estimates]) -> None:
     model = fitted[0]
     timed = model.sample(300, np.random.default_rng(1), interval=10)
@@ -225,7 +222,6 @@ def test_dense_trips_have_the_paths_of_their_fixes() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_a_file_holds_everything(fitted: tuple[RouteModel, Trajectories, Estimates], tmp_path: Path) -> None:
     model = fitted[0]
     model.save(tmp_path / "model.npz")
@@ -239,7 +235,6 @@ def test_a_file_holds_everything(fitted: tuple[RouteModel, Trajectories, Estimat
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_a_broken_file_is_told(fitted: tuple[RouteModel, Trajectories, Estimates], tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
     fitted[0].save(path)
@@ -262,7 +257,6 @@ def test_a_broken_file_is_told(fitted: tuple[RouteModel, Trajectories, Estimates
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_what_the_map_alone_gives_is_in_the_file(
     fitted: tuple[RouteModel, Trajectories, Estimates],
 ) -> None:
@@ -276,7 +270,6 @@ def test_what_the_map_alone_gives_is_in_the_file(
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_it_explains_itself(fitted: tuple[RouteModel, Trajectories, Estimates]) -> None:
     text = fitted[0].explain()
     assert "synthetic trips effectively use" in text
@@ -304,7 +297,6 @@ def test_the_map_of_another_place_is_told(rng: np.random.Generator) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_trips_off_the_streets_have_times_and_survive_a_file(
     fitted: tuple[RouteModel, Trajectories, Estimates], tmp_path: Path
 ) -> None:
@@ -322,7 +314,6 @@ def test_trips_off_the_streets_have_times_and_survive_a_file(
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_trips_are_the_same_however_many_are_drawn_at_a_time(
     fitted: tuple[RouteModel, Trajectories, Estimates],
 ) -> None:
@@ -360,7 +351,6 @@ def test_public_trajectories_will_do_instead_of_a_map(rng: np.random.Generator) 
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_a_question_it_does_not_know_is_refused(
     fitted: tuple[RouteModel, Trajectories, Estimates], rng: np.random.Generator
 ) -> None:
@@ -371,7 +361,6 @@ def test_a_question_it_does_not_know_is_refused(
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 @pytest.mark.parametrize("shift", [10_000.0, 1e6])
 def test_roads_elsewhere_are_one_sentence(
     fitted: tuple[RouteModel, Trajectories, Estimates], rng: np.random.Generator, shift: float

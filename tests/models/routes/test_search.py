@@ -46,7 +46,6 @@ def test_all_routes_are_drawn_in_parts() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_a_search_finds_what_is_odd_and_keeps_all_it_drew(estimates: Estimates) -> None:
     seen, told = observed(estimates), []
     with warnings.catch_warnings():
@@ -73,7 +72,6 @@ def test_a_search_finds_what_is_odd_and_keeps_all_it_drew(estimates: Estimates) 
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_a_fit_goes_on_where_another_ended(estimates: Estimates) -> None:
     seen, rng = observed(estimates), np.random.default_rng(3)
     routes = Library(routes=3000).draw(ROADS, rng)
