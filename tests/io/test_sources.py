@@ -124,7 +124,6 @@ rows = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 9)), min_size=1, max
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 @settings(max_examples=40)
 @given(rows, st.integers(1, 5), st.booleans())
 def test_parts_give_what_memory_gives(points: list[tuple[int, int]], parts: int, words: bool) -> None:
