@@ -134,28 +134,18 @@ def main() -> None:
             with _whole() if command in WHOLE else nullcontext():
                 status = run(prog_name="ldptrace", standalone_mode=False)
             sys.exit(status)
-    except UsageError as error:
-        said = sentence(error, sys.argv)
-        if said:
-            note(f"error: {said}")
-        sys.exit(2)
     except typer.Abort:
         # A question was answered with no.
         note("nothing done")
         sys.exit(1)
-    except LdptraceError as error:
-        note(f"error: {error}")
-        sys.exit(2)
     except BrokenPipeError:
         # Whoever reads has seen enough; files were written before anything was printed.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except MemoryError as error:
-        note(f"error: not enough memory{f': {error}' if str(error) else ''}")
-        sys.exit(2)
-    except OSError as error:
-        where = f": {error.filename}" if error.filename else ""
-        note(f"error: {error.strerror or error}{where}")
+    except (UsageError, LdptraceError, MemoryError, OSError) as error:
+        said = sentence(error, sys.argv)
+        if said:
+            note(f"error: {said}")
         sys.exit(2)
     except (KeyboardInterrupt, SystemExit) as stop:
         # Typer makes an exit of Ctrl-C, without a word.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ import typer
 
 from ldptrace.core.atomic import STDOUT, atomic_path, check_output
 from ldptrace.core.running import Stages
-from ldptrace.errors import FormatError, InputError, PlanError
+from ldptrace.errors import FormatError, InputError, LdptraceError, PlanError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -251,23 +252,21 @@ def counted(title: str) -> Iterator[Callable[[str, int, int], None]]:
 
 # The error behind all errors of a command line; typer names only some of its children.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
-# What typer calls the values of options, and what people call them; the longer ones first.
-KINDS = {
-    "int range": "a whole number",
-    "integer range": "a whole number",
-    "float range": "a number",
-    "integer": "a whole number",
-    "float": "a number",
-    "int": "a whole number",
-}
 
 
 def sentence(error: Exception, words: Sequence[str]) -> str:
-    """Turn an error of typer into one sentence. The result is empty if typer has already printed the help."""
+    """Turn an error into one sentence. The result is empty if typer has already printed the help."""
+    if isinstance(error, MemoryError):
+        return f"not enough memory{f': {error}' if str(error) else ''}"
+    if isinstance(error, LdptraceError):
+        return str(error)
+    if isinstance(error, OSError):
+        return f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
     found = str(getattr(error, "format_message", error.__str__)()).strip().rstrip(".?")
     found = found.replace(". Did you mean ", "; did you mean ")
-    for kind, word in KINDS.items():
-        found = found.replace(f"a valid {kind}", word)
+    # What typer calls the values of options, and what people call them.
+    found = re.sub(r"a valid int(eger)?( range)?\b", "a whole number", found)
+    found = re.sub(r"a valid float( range)?\b", "a number", found)
     if not found:
         return ""
     context = getattr(error, "ctx", None)
