@@ -57,11 +57,10 @@ def _cells(value: Any) -> int | Literal["auto"]:
     if value == "auto":
         return "auto"
     try:
-        return checked_cells(int(value) if isinstance(value, str) else value)
-    except ValueError as error:
-        if isinstance(error, InputError):
-            raise
+        cells = int(value) if isinstance(value, str) else value
+    except ValueError:
         raise InputError(f"grid must be a whole number or auto, got {value[:80]!r}") from None
+    return checked_cells(cells)
 
 
 def _centre(value: Any) -> tuple[float, float]:
