@@ -169,19 +169,18 @@ class CellPaths:
         """
         (ox, oy), (sx, sy) = grid.origin, grid.step
         x, y, offsets, n = trajectories.x, trajectories.y, trajectories.offsets, grid.n
-
-        def discretise(_: int, start: int, stop: int) -> tuple[Ints32, Ints]:
-            points = int(offsets[stop] - offsets[start])
-            cells: Ints32 = np.empty(min(points, 1024) + 16, dtype=np.int32)
-            sizes = np.zeros(stop - start, dtype=np.int64)
-            return _discretise(x, y, offsets, start, stop, ox, oy, sx, sy, n, cells, sizes), sizes
-
-        return CellPaths(*ragged.joined(map_chunks(discretise, len(trajectories))), grid)
+        parts = map_chunks(
+            lambda _, start, stop: _discretise(x, y, offsets, start, stop, ox, oy, sx, sy, n),
+            len(trajectories),
+        )
+        return CellPaths(*ragged.joined(parts), grid)
 
 
 @kernel
-def _discretise(x, y, offsets, start, stop, ox, oy, sx, sy, n, cells, sizes):  # type: ignore[no-untyped-def]
-    """Return the cells of the trajectories start to stop - 1, and write the number of cells of each to `sizes`."""
+def _discretise(x, y, offsets, start, stop, ox, oy, sx, sy, n):  # type: ignore[no-untyped-def]
+    """Return the cells of the trajectories start to stop - 1, and the number of cells of each."""
+    cells = np.empty(min(offsets[stop] - offsets[start], 1024) + 16, dtype=np.int32)
+    sizes = np.zeros(stop - start, dtype=np.int64)
     # Most points are well inside the cell of the point before, by more than any rounding: no division is needed.
     rim_x, rim_y = 1e-9 * sx + 1e-14 * (abs(ox) + n * sx), 1e-9 * sy + 1e-14 * (abs(oy) + n * sy)
     filled = 0
@@ -211,7 +210,7 @@ def _discretise(x, y, offsets, start, stop, ox, oy, sx, sy, n, cells, sizes):  #
                 cells[filled] = i * n + j
                 filled += 1
         sizes[k - start] = filled - first
-    return cells[:filled]
+    return cells[:filled], sizes
 
 
 @kernel
