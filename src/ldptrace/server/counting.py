@@ -115,11 +115,9 @@ class Counter:
             if window >= 0:
                 round_ = window_round(session, campaign, round_.plan, window)
             self._count_round(session, known, round_, arrivals, codes)
-        numbers = Multiset[int]()
-        for part in codes:
-            numbers.update(part[part > 0].tolist())
+        found = np.concatenate(codes)
         note_rejections(
-            session, campaign, {BY_NUMBER[number].code: count for number, count in numbers.items()}
+            session, campaign, Multiset(BY_NUMBER[code].code for code in found[found > 0].tolist())
         )
         return codes
 

@@ -129,20 +129,26 @@ def series(session: Session, campaign: Campaign) -> dict[str, Any]:
 
 def over_time(windows: Sequence[Recalled]) -> dict[str, Any]:
     """Return the series as plain data: windows, lines with a point for each window, and changes in words."""
-    changed = [place for place, one in enumerate(windows) if one.changes]
-    lines = []
-    for name, points in (
-        ("share with a trip", [_with_trip(one) for one in windows]),
-        ("trips per person", [_trips_each(one.own) for one in windows]),
-    ):
-        lines.append((name, points, level_changes(points)))
-    n = windows[-1].plan.grid.n
-    for cell in _busiest(windows[-1].now):
-        lines.append(
-            (f"visits of {cell_words(cell, n)}", [_visits(one.now, cell) for one in windows], changed)
-        )
+    changed, last = [place for place, one in enumerate(windows) if one.changes], windows[-1]
+    shares, each = [_with_trip(one) for one in windows], [_trips_each(one.own) for one in windows]
+    lines = [
+        ("share with a trip", shares, level_changes(shares)),
+        ("trips per person", each, level_changes(each)),
+    ]
+    for cell in _busiest(last.now):
+        name = f"visits of {cell_words(cell, last.plan.grid.n)}"
+        lines.append((name, [_visits(one.now, cell) for one in windows], changed))
     return {
-        "windows": [_window(one) for one in windows],
+        "windows": [
+            {
+                "window": one.tally.window,
+                "begin": one.begin,
+                "reports": sum(one.tally.users),
+                "half_life": one.half_life,
+                "effective": round(one.effective),
+            }
+            for one in windows
+        ],
         "lines": [
             {
                 "name": name,
@@ -157,16 +163,6 @@ def over_time(windows: Sequence[Recalled]) -> dict[str, Any]:
             for place in changed
             for change in windows[place].changes
         ],
-    }
-
-
-def _window(one: Recalled) -> dict[str, Any]:
-    return {
-        "window": one.tally.window,
-        "begin": one.begin,
-        "reports": sum(one.tally.users),
-        "half_life": one.half_life,
-        "effective": round(one.effective),
     }
 
 

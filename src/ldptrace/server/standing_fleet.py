@@ -40,12 +40,8 @@ async def run_standing_fleet(
     plan = await fleet.plan()
     if plan.standing is None:
         raise InputError("the campaign is not standing: omit --windows")
-    pool, every, seed = (
-        some_trips(trips, plan),
-        plan.standing.every,
-        random.Random(fleet.seed).getrandbits(32),
-    )
-    begin = clock()
+    pool, every = some_trips(trips, plan), plan.standing.every
+    seed, begin = random.Random(fleet.seed).getrandbits(32), clock()
     devices = [_Device(number, plan, plan.standing, begin, windows) for number in range(users)]
     due = [(device.due(), device.number) for device in devices]
     heapq.heapify(due)
