@@ -168,24 +168,26 @@ class Question:
 
 
 @dataclass(frozen=True)
-class RunKey:
-    """One run of a contestant; references have no epsilon."""
+class Run:
+    """One run of a contestant on a data set; references have no epsilon."""
 
+    question: Question
     contestant: Contestant
     epsilon: float | None
     seed: int
 
-    def settings(self, question: Question) -> dict[str, Any]:
-        """Return everything that its result depends on, the same in any process."""
-        shared = asdict(question) | {"data": None, "title": None, "roads": str(question.roads)}
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Everything that the result depends on, the same in any process."""
+        shared = asdict(self.question) | {"data": None, "title": None, "roads": str(self.question.roads)}
         if not self.contestant.shuffled:
             del shared["delta"]
         return shared | {"method": self.contestant.name, "epsilon": self.epsilon, "seed": self.seed}
 
-    def name(self, question: Question) -> str:
-        """Return the same for the same run, in any process."""
-        key = key_of(self.settings(question), self.contestant.method)
-        return f"{self.contestant.name}-{key}"
+    @property
+    def name(self) -> str:
+        """The same for the same run, in any process."""
+        return f"{self.contestant.name}-{key_of(self.settings, self.contestant.method)}"
 
 
 class Bench:
@@ -219,39 +221,39 @@ class Bench:
     def streets(self) -> StreetIndex | None:
         return None if self.roads is None else StreetIndex.of(self.roads)
 
-    def run(self, key: RunKey) -> dict[str, float]:
+    def run(self, run: Run) -> dict[str, float]:
         """Synthesise and measure: return the metrics by name, and the seconds that it took."""
         with warnings.catch_warnings():
             # Every table names what is not private; what is poor or noisy shows in its values.
             for kind in (PrivacyWarning, FitWarning, NoiseWarning):
                 warnings.simplefilter("ignore", kind)
             begin = time.perf_counter()
-            if key.contestant.name == "fresh-sample":
-                return self._fresh(key.seed) | {SECONDS: 0.0}
-            values = self._measured(self._made(key), key)
+            if run.contestant.name == "fresh-sample":
+                return self._fresh(run.seed) | {SECONDS: 0.0}
+            values = self._measured(self._made(run), run)
             return values | {SECONDS: time.perf_counter() - begin}
 
-    def _made(self, key: RunKey) -> Trajectories:
-        who, question = key.contestant, self.question
+    def _made(self, run: Run) -> Trajectories:
+        who, question = run.contestant, self.question
         needed = who.kind == "reference" or (who.kind == "stream" and who.with_map)
         roads = self.roads.largest_component() if needed and self.roads is not None else None
         if who.kind == "reference":
             assert roads is not None
-            rng = np.random.default_rng(key.seed)
+            rng = np.random.default_rng(run.seed)
             return map_alone(roads, rng) if who.name == "map-alone" else plain_routing(roads, self.real, rng)
-        assert key.epsilon is not None
+        assert run.epsilon is not None
         if who.kind == "stream":
-            return self._stream(who.method, key.epsilon, key.seed, roads)
+            return self._stream(who.method, run.epsilon, run.seed, roads)
         options: dict[str, Any] = {"roads": question.roads} if who.with_map else {}
         if who.shuffled:
             options |= {"shuffled": True, "delta": question.delta}
         return synthesize(
             self.real,
-            key.epsilon,
+            run.epsilon,
             bounds=question.bounds,
             grid=question.grid,
             method=who.method,
-            seed=key.seed,
+            seed=run.seed,
             time=question.time,
             # As in the literature, every trip plays a user, also where the data say whose it is.
             unit="trip",
@@ -274,16 +276,16 @@ class Bench:
             self.real, epsilon, bounds=self.question.bounds, settings=settings, public=public
         ).trajectories
 
-    def _measured(self, made: Trajectories, key: RunKey) -> dict[str, float]:
+    def _measured(self, made: Trajectories, run: Run) -> dict[str, float]:
         x0, y0, x1, y1 = self.question.bounds
         inside = Trajectories(
             made.x.clip(x0, x1), made.y.clip(y0, y1), made.offsets, t=made.t, crs=self.real.crs,
             timezone=made.timezone,
         )  # fmt: skip
-        found = measured(inside, self.grid, self.streets, np.random.default_rng(key.seed))
+        found = measured(inside, self.grid, self.streets, np.random.default_rng(run.seed))
         values = once(self.cells, self.lines, found.resized(len(self.real)))
         if self.stream is not None and inside.t is not None and inside.has_dates == self.real.has_dates:
-            tables = self.stream.tables(Memory(inside), lambda block: block, key.contestant.name)
+            tables = self.stream.tables(Memory(inside), lambda block: block, run.contestant.name)
             values |= self.stream.values(tables)
         return values
 
@@ -307,13 +309,16 @@ def bench(question: Question) -> Bench:
     return Bench(question)
 
 
-def run(question: Question, key: RunKey, folder: Path) -> dict[str, float]:
-    """Return one run, kept in the folder: what a process does."""
-    kept, name = Kept(folder), key.name(question)
-    values = kept.find(name)
-    if values is None:
-        values = bench(question).run(key)
-        kept.keep(name, key.settings(question), values)
+def outcome(run: Run, folder: Path) -> dict[str, float] | LdptraceError:
+    """Return the values of a run, kept in the folder, or the error of a method that refuses: what a process does."""
+    kept = Kept(folder)
+    try:
+        values = kept.find(run.name)
+        if values is None:
+            values = bench(run.question).run(run)
+            kept.keep(run.name, run.settings, values)
+    except LdptraceError as error:
+        return error
     return values
 
 
@@ -364,28 +369,24 @@ def compare(
         for who in contestants
         for epsilon in ((None,) if who.kind == "reference" else epsilons)
     ]
-    wanted = [
-        (question, RunKey(who, epsilon, seed))
-        for question, who, epsilon in cases
-        for seed in range(1, seeds + 1)
-    ]
-    results: dict[tuple[Question, RunKey], dict[str, float]] = {}
+    wanted = [Run(*case, seed) for case in cases for seed in range(1, seeds + 1)]
+    results: dict[Run, dict[str, float]] = {}
     failures: dict[str, None] = {}
-    for done, (question, key, outcome) in enumerate(_outcomes(wanted, folder / "runs", jobs), start=1):
-        if isinstance(outcome, LdptraceError):
-            failures[f"{key.contestant.name} on {question.title}: {outcome}"] = None
+    for done, (run, found) in enumerate(_outcomes(wanted, folder / "runs", jobs), start=1):
+        if isinstance(found, LdptraceError):
+            failures[f"{run.contestant.name} on {run.question.title}: {found}"] = None
         else:
-            results[question, key] = outcome
+            results[run] = found
         if listener is not None:
-            listener(f"{question.title}: {key.contestant.name}", done, len(wanted))
+            listener(f"{run.question.title}: {run.contestant.name}", done, len(wanted))
     rows: list[Row] = []
     spent: dict[str, list[float]] = {}
     for question, who, epsilon in cases:
-        keys = [(question, RunKey(who, epsilon, seed)) for seed in range(1, seeds + 1)]
-        found = [results[key] for key in keys if key in results]
-        spent.setdefault(who.name, []).extend(each.get(SECONDS, math.nan) for each in found)
+        runs = [Run(question, who, epsilon, seed) for seed in range(1, seeds + 1)]
+        known = [results[run] for run in runs if run in results]
+        spent.setdefault(who.name, []).extend(each.get(SECONDS, math.nan) for each in known)
         for name, metric in ALL_METRICS.items():
-            values = [each[name] for each in found if not math.isnan(each.get(name, math.nan))]
+            values = [each[name] for each in known if not math.isnan(each.get(name, math.nan))]
             if values and not metric.corrects:
                 mean, std = float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else None
                 rows.append(Row(question.title, who, epsilon, metric, mean, std, len(values)))
@@ -396,23 +397,16 @@ def compare(
 
 
 def _outcomes(
-    wanted: Sequence[tuple[Question, RunKey]], folder: Path, jobs: int
-) -> Iterable[tuple[Question, RunKey, dict[str, float] | LdptraceError]]:
-    """Yield the runs as they end. The error of a method that refuses is an outcome too."""
+    wanted: Sequence[Run], folder: Path, jobs: int
+) -> Iterable[tuple[Run, dict[str, float] | LdptraceError]]:
+    """Yield the runs as they end."""
     if jobs == 1:
-        for question, key in wanted:
-            try:
-                yield question, key, run(question, key, folder)
-            except LdptraceError as error:
-                yield question, key, error
+        yield from ((run, outcome(run, folder)) for run in wanted)
         return
     with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-        futures = {pool.submit(run, question, key, folder): (question, key) for question, key in wanted}
+        futures = {pool.submit(outcome, run, folder): run for run in wanted}
         try:
             for future in as_completed(futures):
-                try:
-                    yield *futures[future], future.result()
-                except LdptraceError as error:
-                    yield *futures[future], error
+                yield futures[future], future.result()
         finally:
             pool.shutdown(cancel_futures=True)

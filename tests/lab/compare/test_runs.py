@@ -9,20 +9,26 @@ import pytest
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace_lab.compare.runs import Question, RunKey, bench, compare, contestant, contestants, run
+from ldptrace_lab.compare.runs import Question, Run, bench, compare, contestant, contestants, outcome
 from road_kit import lattice_roads
 
-PAPER = RunKey(contestant("paper", has_map=False), 1.0, 1)
+
+def made(question: Question, name: str, epsilon: float | None = None, seed: int = 1) -> dict[str, float]:
+    run = Run(question, contestant(name, has_map=question.roads is not None), epsilon, seed)
+    return bench(question).run(run)
 
 
 @pytest.mark.slow
 def test_a_kept_run_is_not_repeated(
     question: Question, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = run(question, PAPER, tmp_path / "runs")
+    paper = Run(question, contestant("paper", has_map=False), 1.0, 1)
+    first = outcome(paper, tmp_path / "runs")
+    assert isinstance(first, dict)
     assert 0 <= first["density_error"] <= math.log(2)
     monkeypatch.setattr("ldptrace_lab.compare.runs.bench", lambda _: pytest.fail("it was kept"))
-    again = run(question, PAPER, tmp_path / "runs")
+    again = outcome(paper, tmp_path / "runs")
+    assert isinstance(again, dict)
     known = {name: value for name, value in first.items() if not math.isnan(value)}
     assert {name: again[name] for name in known} == known
     assert again["seconds"] == first["seconds"]
@@ -30,39 +36,34 @@ def test_a_kept_run_is_not_repeated(
 
 def test_other_runs_have_other_names(question: Question, trips: Trajectories, tmp_path: Path) -> None:
     moved = Question.of(replace(trips, x=trips.x[::-1].copy()), "square", tmp_path, question.bounds, grid=4)
-    names = {
-        PAPER.name(question),
-        replace(PAPER, seed=2).name(question),
-        replace(PAPER, epsilon=2.0).name(question),
-        PAPER.name(replace(question, grid=5)),
-        PAPER.name(moved),
-    }
-    assert len(names) == 5
-    assert PAPER.name(replace(question, title="another name of the same")) == PAPER.name(question)
+    paper = Run(question, contestant("paper", has_map=False), 1.0, 1)
+    other = [replace(paper, seed=2), replace(paper, epsilon=2.0), replace(paper, question=moved)]
+    finer = replace(paper, question=replace(question, grid=5))
+    assert len({run.name for run in (paper, finer, *other)}) == 5
+    assert replace(paper, question=replace(question, title="another name of the same")).name == paper.name
 
 
 @pytest.mark.slow
 def test_a_fresh_sample_is_better_than_a_method(question: Question) -> None:
-    fresh = bench(question).run(RunKey(contestant("fresh-sample", has_map=False), None, 1))
-    again = bench(question).run(RunKey(contestant("fresh-sample", has_map=False), None, 2))
+    fresh = made(question, "fresh-sample")
+    again = made(question, "fresh-sample", seed=2)
     assert again["trip_error"] != fresh["trip_error"]
     assert "fine_density_error_24" not in again
-    noisy = bench(question).run(PAPER)
+    noisy = made(question, "paper", 1.0)
     assert fresh["density_error"] < noisy["density_error"]
     assert fresh["fine_density_error_24"] < noisy["fine_density_error_24"]
 
 
 @pytest.mark.slow
 def test_streams_are_compared_where_there_is_a_tick(question: Question) -> None:
-    timed = bench(replace(question, tick=10.0))
-    made = timed.run(RunKey(contestant("retrasyn", has_map=False), 1.0, 1))
-    fresh = timed.run(RunKey(contestant("fresh-sample", has_map=False), None, 1))
-    ours = timed.run(RunKey(contestant("standing", has_map=False), 1.0, 1))
-    stream = [name for name in made if name.startswith("stream_")]
+    timed = replace(question, tick=10.0)
+    peer, ours = (made(timed, name, 1.0) for name in ("retrasyn", "standing"))
+    fresh = made(timed, "fresh-sample")
+    stream = [name for name in peer if name.startswith("stream_")]
     assert all(name in ours for name in stream)
     assert stream
     assert all(name in fresh for name in stream)
-    assert not any(name.startswith("stream_") for name in timed.run(PAPER))
+    assert not any(name.startswith("stream_") for name in made(timed, "paper", 1.0))
 
 
 @pytest.mark.slow
@@ -78,7 +79,7 @@ def test_the_map_stands_beside_what_uses_it(
     box = (float(x0), float(y0), float(x1), float(y1))
     question = Question.of(inside, "town", tmp_path, box, grid=4, roads=tmp_path / "streets")
     for name, epsilon in (("map-alone", None), ("plain-routing", None), ("single-report+map", 1.0)):
-        values = bench(question).run(RunKey(contestant(name, has_map=True), epsilon, 1))
+        values = made(question, name, epsilon)
         assert values["street_share"] > 0.9, name
 
 
