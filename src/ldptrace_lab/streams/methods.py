@@ -207,17 +207,17 @@ NOTHING = 1e-5
 
 
 class SyntheticCrowd:
-    """The cells of all who are on the way, and of all who were."""
+    """All who are on the way, and where everybody was. `people` has a column for each: number, cell, cell before, first
+    tick."""
 
     def __init__(self, states: States, rng: np.random.Generator) -> None:
         self.states, self.rng = states, rng
-        self.ids = np.zeros(0, dtype=np.int64)
-        self.cells = np.zeros(0, dtype=np.int64)
-        self._before = np.zeros(0, dtype=np.int64)
-        self._born = np.zeros(0, dtype=np.int64)
-        self._begins: list[Ints] = []
+        self.people = np.zeros((4, 0), dtype=np.int64)
         self._made = 0
-        self._kept: list[tuple[int, Ints, Ints]] = []
+        self._kept: list[Ints] = []
+
+    def __len__(self) -> int:
+        return self.people.shape[1]
 
     def move(self, ways: Floats, leave: Floats, age: float | None, tick: int) -> None:
         """Move everybody one step: by the chain of ways, or out; quitting is rarer for those below the mean age.
@@ -226,10 +226,10 @@ class SyntheticCrowd:
         """
         total = ways.sum(axis=1) + leave
         total[total == 0] = 1.0
-        cumulative, here = np.cumsum(ways / total[:, None], axis=1), self.cells
+        cumulative, (ids, here, _, born) = np.cumsum(ways / total[:, None], axis=1), self.people
         onward, out = cumulative[here, -1], np.zeros(len(here))
         if age is not None:
-            out = (leave / total)[here] * np.minimum(1.0, (tick - self._born) / age)
+            out = (leave / total)[here] * np.minimum(1.0, (tick - born) / age)
         u = self.rng.random(len(here)) * (onward + out)
         stuck = onward + out < NOTHING
         way = (u[:, None] >= cumulative[here]).sum(axis=1)
@@ -240,47 +240,34 @@ class SyntheticCrowd:
             near = (self.rng.random(len(here)) * free[here, -1])[:, None] >= free[here]
             anywhere = near.sum(axis=1)
         way = np.where(stuck, anywhere, way)
-        kept = ~gone
-        self._before = here[kept]
-        self.cells = self.states.targets[here[kept], np.minimum(way[kept], WAYS - 1)]
-        self.ids, self._born = self.ids[kept], self._born[kept]
+        there = self.states.targets[here, np.minimum(way, WAYS - 1)]
+        self.people = np.stack([ids, there, here, born])[:, ~gone]
 
     def enter(self, count: int, where: Floats, tick: int) -> None:
         """Add new people, by the frequencies of entering."""
         weights = where / where.sum() if where.sum() > 0 else np.full(len(where), 1 / len(where))
         cells = self.rng.choice(len(where), count, p=weights)
-        self.ids = np.concatenate([self.ids, self._made + np.arange(count)])
-        self._begins.append(np.full(count, tick))
-        self._born = np.concatenate([self._born, self._begins[-1]])
+        new = np.stack([self._made + np.arange(count), cells, cells, np.full(count, tick)])
+        self.people = np.concatenate([self.people, new], axis=1)
         self._made += count
-        self.cells = np.concatenate([self.cells, cells])
-        self._before = np.concatenate([self._before, cells])
 
     def trim(self, count: int, leave: Floats) -> None:
         """Let the surplus of people quit before this step, more often where quitting was reported."""
-        many = len(self.ids) - count
-        weights = leave[self._before] + 1e-8 if leave.sum() > NOTHING else np.ones(len(self.ids))
-        quits = self.rng.choice(len(self.ids), many, replace=False, p=weights / weights.sum())
-        kept = np.ones(len(self.ids), dtype=bool)
-        kept[quits] = False
-        self.ids, self._born = self.ids[kept], self._born[kept]
-        self.cells, self._before = self.cells[kept], self._before[kept]
+        weights = leave[self.people[2]] + 1e-8 if leave.sum() > NOTHING else np.ones(len(self))
+        quits = self.rng.choice(len(self), len(self) - count, replace=False, p=weights / weights.sum())
+        self.people = np.delete(self.people, quits, axis=1)
 
-    def keep(self, tick: int) -> None:
+    def keep(self) -> None:
         """Add everybody's present place to the stream."""
-        self._kept.append((tick, self.ids.copy(), self.cells.copy()))
+        self._kept.append(self.people)
 
     def streams(self, grid: Grid, clock: Clock) -> CellStreams:
         """Return all of them, one after the other."""
-        begins = np.concatenate([np.zeros(0, dtype=np.int64), *self._begins])
-        sizes = np.zeros(self._made, dtype=np.int64)
-        for _, ids, _ in self._kept:
-            sizes[ids] += 1
+        ids, cells, _, born = np.concatenate([np.zeros((4, 0), dtype=np.int64), *self._kept], axis=1)
+        order, (_, sizes) = np.argsort(ids, kind="stable"), np.unique(ids, return_counts=True)
         offsets = ragged.offsets_of(sizes)
-        cells = np.empty(offsets[-1], dtype=np.int32)
-        for tick, ids, where in self._kept:
-            cells[offsets[ids] + tick - begins[ids]] = where
-        return CellStreams(cells, offsets, begins, grid, clock)
+        begins = born[order[offsets[:-1]]]
+        return CellStreams(cells[order].astype(np.int32), offsets, begins, grid, clock)
 
 
 RETRASYN_PUBLIC = (
@@ -317,11 +304,11 @@ def retrasyn(streams: CellStreams, settings: Settings, rng: np.random.Generator)
         ways, enter, leave = states.split(counts)
         entering = enter if enter.sum() > 0 else entering
         crowd.move(ways, leave, age, tick)
-        if len(crowd.ids) < len(items):
-            crowd.enter(len(items) - len(crowd.ids), entering, tick)
-        elif len(crowd.ids) > len(items):
+        if len(crowd) < len(items):
+            crowd.enter(len(items) - len(crowd), entering, tick)
+        elif len(crowd) > len(items):
             crowd.trim(len(items), leave)
-        crowd.keep(tick)
+        crowd.keep()
         releases.append(counts / counts.sum() if counts.sum() > 0 else counts)
         renewed.append(new)
     return crowd.streams(streams.grid, streams.clock)
@@ -414,7 +401,7 @@ def _released(
         if tick == 0:
             # Everybody enters, which says nothing of how people move.
             crowd.enter(len(items), np.ones(states.cells), tick)
-            crowd.keep(tick)
+            crowd.keep()
             continue
         offered, asked, changed = releases.offer(len(items), tick), 0, tick == FIRST_RELEASE
         if not changed:
@@ -428,7 +415,7 @@ def _released(
         releases.done(asked, tick)
         ways, _, leave = states.split(current)
         crowd.move(ways, 0.0 * leave, None, tick)
-        crowd.keep(tick)
+        crowd.keep()
     return crowd.streams(streams.grid, streams.clock)
 
 
