@@ -96,9 +96,7 @@ class StreetIndex:
         x, y, offsets = roads.lines(once)
         scale = roads.scale
         x, y = x * scale[0], y * scale[1]
-        inner = np.ones(len(x), dtype=bool)
-        inner[offsets[1:] - 1] = False
-        here = np.flatnonzero(inner)
+        here = np.flatnonzero(ragged.inner_steps(offsets))
         street = np.repeat(np.arange(len(once), dtype=np.int32), np.diff(offsets) - 1)
         dx, dy = x[here + 1] - x[here], y[here + 1] - y[here]
         steps = np.hypot(dx, dy)

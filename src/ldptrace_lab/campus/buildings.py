@@ -113,10 +113,20 @@ def read_buildings(path: str | Path, hours: Mapping[str, tuple[float, float]] | 
     opening hours of categories by their name in the file or in the tree.
     """
     source = Path(path)
-    if source.suffix.lower() in {".geojson", ".json"}:
-        x, y, in_degrees, usage, names, area = _read_geojson(source)
-    else:
-        x, y, in_degrees, usage, names, area = _read_table(source)
+    geojson = source.suffix.lower() in {".geojson", ".json"}
+    table = _features(source) if geojson else read_table(source)
+    x, y, in_degrees = positions(table, source)
+    if in_degrees and len(y) and np.abs(y).max() > 90 and np.abs(x).max() <= 90:
+        warnings.warn(f"longitude and latitude are swapped in {source}; they were swapped back", stacklevel=3)
+        x, y = y, x
+    column, title, size = (find(table, names) for names in (USAGE_NAMES, TITLE_NAMES, ("area", "footprint")))
+    if column is None:
+        raise FormatError(
+            f"{source} has no column for the category of a building ({', '.join(USAGE_NAMES)}); "
+            f"its columns are {', '.join(table.column_names)}"
+        )
+    usage, names = _text(table[column]), [""] * len(x) if title is None else _text(table[title])
+    area = np.zeros(len(x)) if size is None else numbers(table, size, source)
     if len(x) < 2:
         raise InputError(f"{source} holds {len(x)} usable buildings; walks need at least 2")
     plane = LocalPlane.around(x, y) if in_degrees else None
@@ -158,38 +168,12 @@ def places(
     return Pois.build(x, y, paths, spans, names, popularity)
 
 
-Raw = tuple[Floats, Floats, bool, list[str], list[str], Floats]
-
-
-def _read_table(path: Path) -> Raw:
-    table = read_table(path)
-    x, y, in_degrees = positions(table, path)
-    if in_degrees and len(y) and np.abs(y).max() > 90 and np.abs(x).max() <= 90:
-        warnings.warn(f"longitude and latitude are swapped in {path}; they were swapped back", stacklevel=4)
-        x, y = y, x
-    column = find(table, USAGE_NAMES)
-    if column is None:
-        raise FormatError(
-            f"{path} has no column for the category of a building ({', '.join(USAGE_NAMES)}); "
-            f"its columns are {', '.join(table.column_names)}"
-        )
-    title = find(table, TITLE_NAMES)
-    area = find(table, ("area", "footprint"))
-    return (
-        x,
-        y,
-        in_degrees,
-        _text(table[column]),
-        _text(table[title]) if title else [""] * len(x),
-        numbers(table, area, path) if area else np.zeros(len(x)),
-    )
-
-
 def _text(column: pa.ChunkedArray) -> list[str]:
     return ["" if value is None else str(value) for value in column.to_pylist()]
 
 
-def _read_geojson(path: Path) -> Raw:
+def _features(path: Path) -> pa.Table:
+    """Return a table with a row for each feature of a GeoJSON file that has a place."""
     if not path.is_file():
         raise InputError(f"there is no file {path}")
     try:
@@ -201,13 +185,14 @@ def _read_geojson(path: Path) -> Raw:
         warnings.warn(
             f"{len(features) - len(rows)} features of {path} are neither polygons nor points", stacklevel=4
         )
-    if rows and not any(row[3] for row in rows):
+    x, y, area, usage, names = zip(*rows, strict=True) if rows else [()] * 5
+    if rows and not any(usage):
         raise FormatError(
             f"no feature of {path} has a property for the category of a building ({', '.join(USAGE_NAMES)})"
         )
-    x, y, area = np.array([row[:3] for row in rows], dtype=np.float64).reshape(-1, 3).T
     in_degrees = bool(np.all(np.abs(x) <= 180) and np.all(np.abs(y) <= 90))
-    return x, y, in_degrees, [row[3] for row in rows], [row[4] for row in rows], area
+    middles = dict(zip(("lon", "lat") if in_degrees else ("x", "y"), (x, y), strict=True))
+    return pa.table({**middles, "area": area, "usage": usage, "name": names})
 
 
 def _building(feature: Mapping[str, Any]) -> tuple[float, float, float, str, str] | None:

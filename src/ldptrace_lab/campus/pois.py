@@ -95,25 +95,16 @@ class Pois:
             crs,
         )
 
-    def to_arrow(self) -> pa.Table:
-        """Return a table with one row per place."""
-        return pa.table(
-            {
-                "poi": np.arange(len(self), dtype=np.int32),
-                "name": pa.array(self.names, pa.string()),
-                "category": pa.array([self.categories[code] for code in self.category], pa.string()),
-                "x": self.x,
-                "y": self.y,
-                "opens": self.opens,
-                "closes": self.closes,
-                "popularity": self.popularity,
-                "crs": pa.array([self.crs] * len(self), pa.string()),
-            }
-        )
-
     def to_csv(self, path: str | Path) -> None:
-        """Write the table; the row number is the number that visits refer to."""
-        csv.write_csv(self.to_arrow(), path)
+        """Write a table with one row per place; the row number is the number that visits refer to."""
+        columns = {
+            "poi": np.arange(len(self), dtype=np.int32),
+            "name": pa.array(self.names, pa.string()),
+            "category": pa.array([self.categories[code] for code in self.category], pa.string()),
+            **{name: getattr(self, name) for name in ("x", "y", "opens", "closes", "popularity")},
+            "crs": pa.array([self.crs] * len(self), pa.string()),
+        }
+        csv.write_csv(pa.table(columns), path)
 
     @staticmethod
     def from_csv(path: str | Path) -> Pois:

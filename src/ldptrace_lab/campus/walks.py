@@ -370,16 +370,10 @@ def _campus(
     patience = gravity.clamped_patience(target)
     for _ in range(3):
         pilot = schedules(with_patience(patience), habits, PILOT, pilot_rng)
-        stretch = _mean_walk(pilot) / gravity.mean_seconds(patience)
+        walks = (pilot.arrive[1:] - pilot.leave[:-1])[ragged.inner_steps(pilot.offsets)]
+        stretch = float(walks.mean()) / gravity.mean_seconds(patience)
         patience = gravity.clamped_patience(target / stretch)
     return with_patience(patience)
-
-
-def _mean_walk(schedule: Schedule) -> float:
-    """Return the mean seconds between two visits of one walker."""
-    walks = schedule.arrive[1:] - schedule.leave[:-1]
-    # From the last visit of a walker to the first one of the next is no walk.
-    return float(np.delete(walks, schedule.offsets[1:-1] - 1).mean())
 
 
 @dataclass(frozen=True, eq=False)
@@ -411,16 +405,13 @@ class Walks:
     def trips(self, count: int, rng: np.random.Generator) -> Trajectories:
         """Draw `count` independent walkers of one day."""
         schedule = schedules(self.campus, self.habits, whole(count), rng)
-        last = np.zeros(len(schedule.poi), dtype=bool)
-        last[schedule.offsets[1:] - 1] = True
-        begin = np.flatnonzero(~last)
-        sizes = np.diff(schedule.offsets)
+        begin = np.flatnonzero(ragged.inner_steps(schedule.offsets))
         legs = Legs(
             root=schedule.poi[begin + 1],
             node=schedule.poi[begin],
             outward=np.zeros(len(begin), dtype=bool),
             depart=schedule.leave[begin],
-            pace=np.repeat(schedule.pace, sizes - 1),
+            pace=np.repeat(schedule.pace, np.diff(schedule.offsets) - 1),
         )
         tracks = record(self.paths, self.trees, legs, self.recorder, rng)
         offsets = tracks.offsets[schedule.offsets - np.arange(len(schedule.offsets))]
