@@ -152,10 +152,10 @@ class RoadNetwork:
                 raise InputError(f"column {column} has {len(values)} values for {self.edges} edges")
         if not (np.isfinite(self.x).all() and np.isfinite(self.y).all()):
             raise InputError("every node needs finite coordinates")
-        for ends in (self.source, self.target):
-            if self.edges and (ends.min() < 0 or ends.max() >= self.nodes):
-                stray = int(ends[(ends < 0) | (ends >= self.nodes)][0])
-                raise InputError(f"an edge leads to node {stray}, the nodes are 0 to {self.nodes - 1}")
+        ends = np.concatenate([self.source, self.target])
+        stray = ends[(ends < 0) | (ends >= self.nodes)]
+        if len(stray):
+            raise InputError(f"an edge leads to node {stray[0]}, the nodes are 0 to {self.nodes - 1}")
         for column in ("length", "seconds"):
             values = getattr(self, column)
             if values is not None and not (np.isfinite(values).all() and (values > 0).all()):
