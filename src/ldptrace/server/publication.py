@@ -7,7 +7,7 @@ import math
 import secrets
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,27 +47,23 @@ PROFILED = 20_000
 
 @dataclass(frozen=True)
 class Material:
-    """The input of a release in addition to tallies: the files of the road network, the drawing of its streets, the
-    public address of the release, if it is known, and the batches of a shuffled campaign."""
+    """The input of a release: the tallies of all rounds, or those of windows, of which the last one is released; the
+    files of the road network, the drawing of its streets, the public address of the release, if it is known, and the
+    batches of a shuffled campaign."""
 
-    network: dict[str, bytes] = field(default_factory=dict)
-    streets: bytes = b""
-    address: str | None = None
-    batches: Sequence[dict[str, Any]] = ()
+    campaign: Campaign
+    tallies: list[tuple[Plan, Tally]]
+    network: dict[str, bytes]
+    streets: bytes
+    address: str | None
+    batches: Sequence[dict[str, Any]]
 
 
-def write_release(
-    campaign: Campaign,
-    tallies: list[tuple[Plan, Tally]],
-    material: Material,
-    count: int,
-    out: Path,
-    tell: Tell,
-) -> None:
+def write_release(material: Material, count: int, out: Path, tell: Tell) -> None:
     """Write a release to the folder `out`: estimates, model, synthetic trips in three formats, the fit of the model,
-    and a page. The tallies are those of all rounds, or those of windows, of which the last one is released.
-    """
-    plan, network = tallies[-1][0], material.network
+    and a page."""
+    campaign, tallies, network = material.campaign, material.tallies, material.network
+    plan = tallies[-1][0]
     tell("estimate", 5)
     batches = _batches(plan, tallies, material.batches)
     windows = [] if plan.standing is None else Recollection().windows(tallies)

@@ -201,8 +201,8 @@ class Attempt:
                 place = "" if self.number is None else f"/{self.number + 1}"
                 own = f"{address.rstrip('/')}/c/{name}/release{place}" if address else None
                 network, streets = network_of(session, name), file_of(session, name, STREETS)
-                material = Material(network, streets, own, batches_of(session, name))
-            write_release(campaign, tallies, material, self.count, Path(folder), tell or self.tell)
+                material = Material(campaign, tallies, network, streets, own, batches_of(session, name))
+            write_release(material, self.count, Path(folder), tell or self.tell)
             self._store(sorted(path for path in Path(folder).iterdir() if path.is_file()))
 
     def _store(self, files: Sequence[Path]) -> None:

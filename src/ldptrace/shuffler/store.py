@@ -208,18 +208,14 @@ class Store:
 
     def backup(self, path: Path) -> None:
         """Copy the storage to a new file, without the reports of open batches, which a copy never sends."""
-        with self._lock:
-            copy = sqlite3.connect(path, isolation_level=None)
+        with self._lock, contextlib.closing(sqlite3.connect(path, isolation_level=None)) as copy:
             os.chmod(path, 0o600)
-            try:
-                self._opened().backup(copy)
-                _prepared(copy)
-                for batch in _batches(copy, OPEN):
-                    _drop(copy, batch)
-                _note(copy, mark="", announced="")
-                copy.execute("VACUUM")
-            finally:
-                copy.close()
+            self._opened().backup(copy)
+            _prepared(copy)
+            for batch in _batches(copy, OPEN):
+                _drop(copy, batch)
+            _note(copy, mark="", announced="")
+            copy.execute("VACUUM")
 
     def close(self) -> None:
         """Close the file."""
