@@ -88,12 +88,14 @@ class SparkCrowd(Crowd):
             reading = replace(reading, names=replace(reading.names, id=OF_FILE))
         self._groups = groups_of(len(frame.inputFiles()))
         self._long = not lines
-        self._keys = [name for name in dict.fromkeys((columns.user, columns.id)) if name is not None]
+        # The columns of which equal values lie together in a partition.
+        self._together: list[str] = []
         if self._long:
             if columns.id is None:
                 raise InputError(f"{source}: no column says which trajectory a point belongs to")
+            self._together = [name for name in dict.fromkeys((columns.user, columns.id)) if name is not None]
             frame = frame.withColumn(_ROW, functions.monotonically_increasing_id())
-            frame = frame.repartition(*self._keys).sortWithinPartitions(*self._keys, _ROW)
+            frame = frame.repartition(*self._together).sortWithinPartitions(*self._together, _ROW)
         files = None if csv or self._long else shared_files(frame.inputFiles())
         spark.shares_disk = files is not None
         # What each task reads by itself, and the number of rows; None where Spark reads for it.
@@ -121,9 +123,8 @@ class SparkCrowd(Crowd):
         if self._passed is None:
             if self._split is not None:
                 return self._split[1]
-            keys = [_WHOSE] if _WHOSE in self._frame.columns else self._keys if self._long else []
-            counted = self._frame.select(*keys).distinct() if keys else self._frame
-            return counted.count()
+            together = self._together
+            return (self._frame.select(*together).distinct() if together else self._frame).count()
         return self._passed[1]
 
     @property
@@ -162,6 +163,7 @@ class SparkCrowd(Crowd):
         whose = functions.when(named.isNull(), alone).otherwise(functions.xxhash64(named))
         together = frame.withColumn(_WHOSE, whose).repartition(_WHOSE)
         self._frame, self._split = together.sortWithinPartitions(_WHOSE, trip, _ROW), None
+        self._together = [_WHOSE]
         self._parse = partial(self._parse, with_user=True)
 
     def add_up(self, work: Work[T], nothing: T) -> T:
@@ -187,8 +189,7 @@ class SparkCrowd(Crowd):
     def _worked(self, work: Callable[[Trajectories, int], tuple[S | None, T]]) -> DataFrame:
         """Return the results of work on all blocks. One partition is one task: rows that Spark reads, or the number of
         the files that the task reads itself."""
-        together = [_WHOSE] if _WHOSE in self._frame.columns else self._keys if self._long else []
-        rows, whole = self._frame, partial(_whole_trips, together)
+        rows, whole = self._frame, partial(_whole_trips, self._together)
         if self._split is not None:
             tasks = len(self._split[0])
             rows = self._spark.session.range(0, tasks, 1, tasks)
