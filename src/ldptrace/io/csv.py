@@ -238,10 +238,7 @@ def _likely(shown: pa.Schema, columns: Columns, dated: Sequence[str]) -> Iterato
 
     likely = [column.with_type(kind(column)) for column in shown]
     yield likely
-    whole = [pa.types.is_integer(column.type) for column in likely]
-    yield [
-        column.with_type(pa.float64()) if one else column for column, one in zip(likely, whole, strict=True)
-    ]
+    yield [one.with_type(pa.float64()) if pa.types.is_integer(one.type) else one for one in likely]
     yield [column.with_type(pa.string()) for column in shown]
 
 
