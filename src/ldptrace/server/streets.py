@@ -229,7 +229,10 @@ async def stream(
         return
     chance = chance or random.Random()
     mean = sum(trip[0] for trip in trips) / len(trips)
-    yield event("travellers", {"steps": document["steps"], "trips": first(trips, chance)})
+    # Long trips are more likely to be under way than short ones; they set out before now.
+    moving = chance.choices(trips, weights=[trip[0] for trip in trips], k=MOVING)
+    begun = [[round(-chance.random() * trip[0], 2), *trip] for trip in moving]
+    yield event("travellers", {"steps": document["steps"], "trips": begun})
     left = 0.0
     while not stopped():
         await asyncio.sleep(BEAT)
@@ -237,13 +240,6 @@ async def stream(
         new = [[round(chance.random() * BEAT, 2), *chance.choice(trips)] for _ in range(int(left))]
         left -= int(left)
         yield event("travellers", {"steps": document["steps"], "trips": new})
-
-
-def first(trips: list[list[float]], chance: random.Random) -> list[list[float]]:
-    """Return the travellers that are already under way, with negative start times. Long trips are more likely than
-    short ones."""
-    drawn = chance.choices(trips, weights=[trip[0] for trip in trips], k=MOVING)
-    return [[round(-chance.random() * trip[0], 2), *trip] for trip in drawn]
 
 
 def event(kind: str, data: dict[str, Any]) -> str:

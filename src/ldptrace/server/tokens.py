@@ -72,15 +72,10 @@ def create_token(
 
 def revoke_token(database: Database, number: str, *, actor: str) -> None:
     """Revoke a token."""
-    if not number.isascii() or "\0" in number:
-        raise InputError(f"there is no valid token {number[:20]!r}")
+    revoke = "UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL"
     with database.writing() as session:
-        changed = session.run(
-            "UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL",
-            stamp(),
-            number,
-        )
-        if not changed:
+        can_be = number.isascii() and "\0" not in number
+        if not can_be or not session.run(revoke, stamp(), number):
             raise InputError(f"there is no valid token {number[:20]!r}")
         note(session, actor, "revoke token", EVERY, number)
 
