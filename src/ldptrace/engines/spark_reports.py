@@ -85,7 +85,7 @@ def _cut(size: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatc
                     ids = pa.concat_arrays([ids, pa.array([rest[ID_AT]], pa.binary())])
                 many = len(reports)
                 places = pa.array(first // size + np.arange(many))
-                names = pa.array([path]).take(pa.array(np.zeros(many, dtype=np.int64)))
+                names = pa.repeat(path, many)
                 yield pa.RecordBatch.from_arrays(
                     [names, places, ids, reports], ["file", "place", "id", "report"]
                 )
@@ -94,9 +94,8 @@ def _cut(size: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatc
 def _binary(rows: NDArray[np.uint8]) -> pa.Array:
     """Return rows of bytes as values."""
     many, width = rows.shape
-    buffer = pa.py_buffer(np.ascontiguousarray(rows))
-    fixed = pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), many, [None, buffer])
-    return fixed.cast(pa.binary())
+    buffers = [None, pa.py_buffer(np.ascontiguousarray(rows))]
+    return pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), many, buffers).cast(pa.binary())
 
 
 def _count(

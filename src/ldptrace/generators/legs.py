@@ -99,12 +99,9 @@ def grow(
     The weights of the edges are perturbed by a lognormal factor of the given spread, one for both ways of a
     street and anew for every few roots: people do not all know the same shortest route.
     """
-    streets, street = np.unique(
-        np.where(
-            roads.opposite < 0, np.arange(roads.edges), np.minimum(roads.opposite, np.arange(roads.edges))
-        ),
-        return_inverse=True,
-    )
+    one = np.arange(roads.edges)
+    one = np.where(roads.opposite < 0, one, np.minimum(roads.opposite, one))
+    streets, street = np.unique(one, return_inverse=True)
     two_way = bool((roads.opposite >= 0).all()) and np.array_equal(weight, weight[roads.opposite])
     ahead = np.empty((len(roots), roads.nodes), dtype=np.int32)
     behind = ahead if two_way else np.empty_like(ahead)

@@ -176,11 +176,7 @@ def _junctions(
     nearest = cKDTree(np.c_[cx, cy])
     parts = [np.c_[line, np.zeros(len(line))] for line in mains]
     for district, (step, angle) in enumerate(zip(pitch, tilt, strict=True)):
-        half = (
-            int(np.ceil(0.7 * size / step))
-            if step > 0.5 * COARSE * size
-            else int(np.ceil(0.25 * size / step))
-        )
+        half = int(np.ceil((0.7 if step > 0.5 * COARSE * size else 0.25) * size / step))
         i, j = np.meshgrid(np.arange(-half, half + 1), np.arange(-half, half + 1))
         wobble = step * (0.06 + 0.2 * step / (COARSE * size))
         u = i.ravel() * step * rng.uniform(1.0, 1.5) + rng.normal(0, wobble, i.size)
