@@ -44,6 +44,15 @@ def test_whom_was_asked_is_chance_too() -> None:
     assert few.variances == pytest.approx(0.01 + np.array([0.25, 0.0291, 0.0291, 0.0291]) / 94)
 
 
+def test_a_fit_may_follow_answers_nearly_as_if_everybody_had_been_asked() -> None:
+    many, few = (Observation.of(replace(estimate(nulls=1.8), users=users)) for users in (94, 1))
+    assert many.fitted == pytest.approx(many.variances)
+    assert replace(many, closely=True).fitted == pytest.approx(np.full(4, 0.01))
+    assert replace(few, closely=True).fitted == pytest.approx(few.variances / 10)
+    # The share without a trip keeps all of its error.
+    assert replace(many, closely=True).filled == many.filled
+
+
 def test_empty_places_that_are_known_less_well_than_the_items_say_nothing() -> None:
     assert Observation.of(replace(estimate(nulls=1.8), nulls_error=0.3)).total is None
 

@@ -18,6 +18,8 @@ from ldptrace.errors import FitWarning, InputError
 ALARM = 1e-6
 
 
+# The part of its variance that an answer keeps at least where a fit follows it closely.
+LEAST = 0.1
 # How often the noise of the answers is drawn again to know how sure a model is: a standard error to a seventh.
 REPLICATES = 24
 
@@ -26,8 +28,9 @@ REPLICATES = 24
 class Observation:
     """One question's answers, per user: unbiased frequencies with their variances.
 
-    The variances are those of the noise and of the choice of the users asked. `most` is the most items a user names.
-    `total` is the mean number of items named with its variance, where the empty places were counted too.
+    The variances are those of the noise and of the choice of the users asked; the latter are `choice`. `most` is the
+    most items a user names. `total` is the mean number of items named with its variance, where the empty places were
+    counted too. A fit follows answers `closely` nearly as if everybody had been asked.
     """
 
     name: str
@@ -36,6 +39,17 @@ class Observation:
     frequencies: Floats
     variances: Floats
     total: tuple[float, float] | None = None
+    choice: Floats | float = 0.0
+    closely: bool = False
+
+    @property
+    def fitted(self) -> Floats:
+        """The variances that a fit counts with."""
+        return (
+            np.maximum(self.variances - self.choice, LEAST * self.variances)
+            if self.closely
+            else self.variances
+        )
 
     @property
     def filled(self) -> tuple[float, float]:
@@ -46,7 +60,8 @@ class Observation:
     @staticmethod
     def of(estimate: Estimate) -> Observation:
         question, shares = estimate.question, np.clip(estimate.frequencies, 0, 1)
-        variances = estimate.std_errors**2 + choice_variance(shares, estimate.users)
+        choice = choice_variance(shares, estimate.users)
+        variances = estimate.std_errors**2 + choice
         total = None
         if estimate.nulls is not None and estimate.nulls_error is not None:
             # Items and empty places add up to a constant, so items are not independent: their sum is known better than
@@ -55,7 +70,7 @@ class Observation:
             if known < apart:
                 total = (question.capacity - estimate.nulls, known / (1 - known / apart))
         return Observation(
-            question.name, question.capacity, estimate.users, estimate.frequencies, variances, total
+            question.name, question.capacity, estimate.users, estimate.frequencies, variances, total, choice
         )
 
 

@@ -93,7 +93,7 @@ class Solver(ABC, Generic[Model]):
         # The share of devices with a trip: models say what these answer.
         self.with_trip = with_trip
         values = [part for seen in observations for part in (seen.frequencies, *_optional(seen, 0))]
-        variances = [part for seen in observations for part in (seen.variances, *_optional(seen, 1))]
+        variances = [part for seen in observations for part in (seen.fitted, *_optional(seen, 1))]
         self.observed, self.errors = np.concatenate(values), np.sqrt(np.concatenate(variances))
         self.capacities = {seen.name: seen.most for seen in observations}
         # Part of each expected answer that is left when a path names an item once; held while steps are made.

@@ -67,6 +67,16 @@ def test_synthetic_paths_are_like_the_real_ones(
     assert abs(drawn.sizes.mean() / walkers.sizes.mean() - 1) < 0.05
 
 
+def test_few_users_decide_how_trips_turn_and_how_long_they_are() -> None:
+    """Answers about places are far more, and a chain of moves would follow them alone."""
+    side = 20_000.0
+    paths = CellPaths.from_trajectories(city(3_000, seed=1, size=side), Grid((0.0, 0.0, side, side), 6))
+    model = PathModel.fit(estimates(paths, 8.0, np.random.default_rng(1)))
+    chi2 = {match.question: match.chi2 for match in model.matches}
+    assert chi2["turns"] < 0.4
+    assert chi2["length"] < 0.18
+
+
 def test_explain_names_every_question(fitted: PathModel) -> None:
     text = fitted.explain()
     for match in fitted.matches:

@@ -27,6 +27,10 @@ class PathAnswer(ABC):
     positions: ClassVar[int | None] = None
     # Whether a step back and forth names an item once instead of twice.
     repeated: ClassVar[bool] = False
+    # Whether the answers are about the shape of trips, not about places. Such items are few, and a fit follows them
+    # closely. Otherwise answers about places, which are far more, would decide how trips turn, and a chain of moves is
+    # too crude for that (docs/lab/path-model.md).
+    shape: ClassVar[bool] = False
 
     @abstractmethod
     def items(self, graph: MoveGraph, layout: Layout) -> Ints:
@@ -58,6 +62,7 @@ class Length(PathAnswer):
     """The number of cells, whose distribution is a part of the model itself: no feature names it."""
 
     name: ClassVar[str] = "length"
+    shape: ClassVar[bool] = True
 
     def items(self, graph: MoveGraph, layout: Layout) -> Ints:
         return layout.features.items()
@@ -138,6 +143,7 @@ class Turns(PathAnswer):
     """The angle of one bend of the path, drawn at random."""
 
     name: ClassVar[str] = "turns"
+    shape: ClassVar[bool] = True
     positions: ClassVar[int | None] = -1
 
     def items(self, graph: MoveGraph, layout: Layout) -> Ints:
