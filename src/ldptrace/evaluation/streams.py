@@ -315,9 +315,14 @@ def _pieces(positions: Positions, cell: Ints, cells: int, clock: Clock) -> list[
 
 def _answers(positions: Positions, frame: Frame, weight: Floats) -> Floats:
     """Count the positions in each box during its time window."""
-    order = np.argsort(positions.tick, kind="stable")
+    clock, tick = frame.clock, positions.tick
+    # Whether a tick is in a window; the last two places are for ticks before and after the stream.
+    covered = np.zeros(clock.ticks + 2, dtype=bool)
+    covered[np.add.outer(frame.first, np.arange(clock.window))] = True
+    order = np.flatnonzero(covered[np.clip(tick, -1, clock.ticks)])
+    order = order[np.argsort(tick[order], kind="stable")]
     x, y, weights = positions.x[order], positions.y[order], weight[positions.trip[order]]
-    windows = np.searchsorted(positions.tick[order], (frame.first, frame.first + frame.clock.window)).T
+    windows = np.searchsorted(tick[order], (frame.first, frame.first + clock.window)).T
     answers = np.empty(WINDOWS)
     for number, (low, high) in enumerate(windows.tolist()):
         left, right, bottom, top = frame.boxes[number]
