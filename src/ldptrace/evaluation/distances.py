@@ -194,14 +194,14 @@ def _distance(ours, theirs, row, limit):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _straight(ours, theirs):  # type: ignore[no-untyped-def]
-    """Return the cost of the even alignment, an upper bound of the DTW distance."""
-    (ax, ay, a0, a1), (bx, by, b0, b1) = ours, theirs
-    longer = max(a1 - a0, b1 - b0)
+def _straight(ax, ay, a0, a1, bx, by, b0, b1):  # type: ignore[no-untyped-def]
+    """Return the cost of the even alignment, an upper bound of the DTW distance. `a` must not have fewer points than
+    `b`."""
+    long, short = a1 - a0, b1 - b0
     total = 0.0
-    for i in range(longer):
-        p, q = a0 + i * (a1 - a0) // longer, b0 + i * (b1 - b0) // longer
-        dx, dy = ax[p] - bx[q], ay[p] - by[q]
+    for i in range(long):
+        dx = ax[a0 + i] - bx[b0 + i * short // long]
+        dy = ay[a0 + i] - by[b0 + i * short // long]
         total += math.sqrt(dx * dx + dy * dy)
     return total
 
@@ -214,9 +214,8 @@ def _boxes(x: Floats, y: Floats, offsets: Ints) -> Floats:
 
 
 @kernel
-def _outside(line, box, limit):  # type: ignore[no-untyped-def]
+def _outside(x, y, first, last, box, limit):  # type: ignore[no-untyped-def]
     """Whether the distances of the points to the box, a lower bound of DTW, already exceed `limit`."""
-    x, y, first, last = line
     total = 0.0
     for p in range(first, last):
         dx = max(0.0, max(box[0] - x[p], x[p] - box[2]))
@@ -242,11 +241,14 @@ def _count_near(ours, start, theirs, index, limits, row, out):  # type: ignore[n
             if itself and k == q:
                 continue
             b0, b1 = b_offsets[k], b_offsets[k + 1]
-            query, other = (ax, ay, a0, a1), (bx, by, b0, b1)
-            if _straight(query, other) <= threshold:
+            if a1 - a0 >= b1 - b0:
+                cheap = _straight(ax, ay, a0, a1, bx, by, b0, b1)
+            else:
+                cheap = _straight(bx, by, b0, b1, ax, ay, a0, a1)
+            if cheap <= threshold:
                 near += 1
-            elif not _outside(query, boxes[k], threshold):
-                near += _distance(query, other, row, threshold) <= threshold
+            elif not _outside(ax, ay, a0, a1, boxes[k], threshold):
+                near += _distance((ax, ay, a0, a1), (bx, by, b0, b1), row, threshold) <= threshold
         out[number] = near
 
 
@@ -279,8 +281,7 @@ def _largest(lines, index, start, stop, row, shared):  # type: ignore[no-untyped
             dy = max(boxes[a, 3] - boxes[b, 1], boxes[b, 3] - boxes[a, 1])
             if (a1 - a0) * math.sqrt(dx * dx + dy * dy) <= best:
                 continue
-            line, other = (x, y, a0, a1), (x, y, b0, b1)
-            if _straight(line, other) > best:
-                best = max(best, _distance(line, other, row, np.inf))
+            if _straight(x, y, a0, a1, x, y, b0, b1) > best:
+                best = max(best, _distance((x, y, a0, a1), (x, y, b0, b1), row, np.inf))
         shared[0] = max(shared[0], best)
     return best
