@@ -155,7 +155,8 @@ class Summary:
     @staticmethod
     def of(trajectories: Trajectories, grid: Grid) -> Summary:
         """Summarise the trajectories with points, in memory."""
-        trajectories = trajectories.take(trajectories.sizes > 0)
+        if np.any(trajectories.sizes == 0):
+            trajectories = trajectories.take(trajectories.sizes > 0)
         if len(trajectories) == 0:
             raise InputError("a set without any point cannot be evaluated")
         parts = [Part.of(block, grid) for block in in_blocks([trajectories])]
