@@ -288,11 +288,7 @@ def _bridges(first, last, steps, chain, sizes, rng):  # type: ignore[no-untyped-
     """Draw each step by the chain, given the last cell and the number of steps left; straight on where the chain has no
     way."""
     moves, targets, ahead, n = chain
-    total = 0
-    for k in range(len(first)):
-        total += steps[k] + 1
-    cells = np.empty(total, dtype=np.int32)
-    weights = np.empty(8)
+    cells, weights = np.empty(steps.sum() + len(steps), dtype=np.int32), np.empty(8)
     filled = 0
     for k in range(len(first)):
         here, begun = first[k], filled

@@ -137,10 +137,8 @@ def _walks(starts, targets, moves, pairs, keeps, sizes, rng):  # type: ignore[no
         while size < LONGEST:
             cells[filled + size] = here
             size += 1
-            known = 0.0
-            for d in range(NEXT):
-                weights[d] = pairs[here, last, d]
-                known += weights[d]
+            weights[:] = pairs[here, last]
+            known = weights.sum()
             if known <= 0.0:
                 for d in range(NEXT):
                     weights[d] = moves[here, d]

@@ -220,9 +220,7 @@ def reconstruct(drawn, offsets, distances, near, rng, cells):  # type: ignore[no
     program adds up bigrams, so the inner positions count twice. Only cells in the bounding box of the draws
     may be used. Of the numbers of cheapest paths only the proportions matter; dividing keeps them finite on long paths.
     """
-    n, longest = len(distances), 0
-    for k in range(len(offsets) - 1):
-        longest = max(longest, offsets[k + 1] - offsets[k])
+    n, longest = len(distances), np.diff(offsets).max()
     cost = np.empty((longest, n * n), dtype=np.int64)
     ways = np.empty((longest, n * n))
     for k in range(len(offsets) - 1):

@@ -92,13 +92,8 @@ def _each(many: int, rng: np.random.Generator, work: Callable[[int, int, np.rand
 
 @kernel
 def complete_places(world, found, offsets, poi, step, start, stop, rng):  # type: ignore[no-untyped-def]
-    longest, most = 1, 1
-    for k in range(start, stop):
-        longest = max(longest, offsets[k + 1] - offsets[k])
-    for r in range(len(world.offsets) - 1):
-        most = max(most, world.offsets[r + 1] - world.offsets[r])
-    steps = world.open.shape[1]
-    ways = np.empty((longest, most, steps))
+    longest, steps = np.diff(offsets[start : stop + 1]).max(), world.open.shape[1]
+    ways = np.empty((longest, np.diff(world.offsets).max(), steps))
     for k in range(start, stop):
         first, last = offsets[k], offsets[k + 1]
         if first == last:
@@ -364,9 +359,7 @@ def reconstruct_regions(drawn, offsets, tables, space, found, start, stop, rng):
     path exists in it, the box grows by a tenth of the map at a time.
     """
     (distances, precedes), (boxes, centres) = tables, space
-    longest = 1
-    for k in range(start, stop):
-        longest = max(longest, offsets[k + 1] - offsets[k])
+    longest = np.diff(offsets[start : stop + 1]).max()
     cost = np.empty((longest, len(distances)), dtype=np.int64)
     ways = np.empty((longest, len(distances)))
     ring = 0.1 * max(boxes[:, 2].max() - boxes[:, 0].min(), boxes[:, 3].max() - boxes[:, 1].min())
