@@ -277,8 +277,7 @@ def _walks(first, way, once, twice, sizes, rng):  # type: ignore[no-untyped-def]
             cells[filled + size] = here
             size += 1
             degree = begin[here + 1] - begin[here]
-            # The row of a busy leaf, if anything is known of those who came that way.
-            row = -1
+            weights, ending = onward[begin[here] : begin[here + 1]], leave[here]
             if table[here] >= 0:
                 place = degree
                 if came >= 0:
@@ -286,22 +285,17 @@ def _walks(first, way, once, twice, sizes, rng):  # type: ignore[no-untyped-def]
                     while to[begin[here] + place] != came:
                         place += 1
                 row = table[here] + place * (degree + 1)
-                known = 0.0
-                for d in range(degree):
-                    known += second[row + d]
-                if known <= 0.0:
-                    row = -1
-            moving = 0.0
-            for d in range(degree):
-                moving += second[row + d] if row >= 0 else onward[begin[here] + d]
-            ending = second[row + degree] if row >= 0 else leave[here]
+                # The row of a busy leaf, if anything is known of those who came that way.
+                if second[row : row + degree].sum() > 0.0:
+                    weights, ending = second[row : row + degree], second[row + degree]
+            moving = weights.sum()
             ending *= LATE if 2 * size >= way[k] else EARLY
             u = rng.random() * (moving + ending)
             if u >= moving:
                 break
             chosen = degree - 1
             for d in range(degree):
-                u -= second[row + d] if row >= 0 else onward[begin[here] + d]
+                u -= weights[d]
                 if u < 0.0:
                     chosen = d
                     break

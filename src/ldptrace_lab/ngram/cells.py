@@ -252,10 +252,8 @@ def reconstruct(drawn, offsets, distances, near, rng, cells):  # type: ignore[no
 def _bounding_box(drawn, near):  # type: ignore[no-untyped-def]
     """Return which cells are in the bounding box of the draws."""
     n = int(np.sqrt(len(near)))
-    low_i, high_i, low_j, high_j = n, 0, n, 0
-    for z in drawn.flat:
-        low_i, high_i = min(low_i, z // n), max(high_i, z // n + 1)
-        low_j, high_j = min(low_j, z % n), max(high_j, z % n + 1)
+    i, j = drawn // n, drawn % n
+    low_i, high_i, low_j, high_j = i.min(), i.max() + 1, j.min(), j.max() + 1
     if near[0, 0] != 0 and len(drawn) > 1 and high_i - low_i == 1 and high_j - low_j == 1:
         # A single cell leaves no way to move: one ring more does.
         low_i, high_i, low_j, high_j = max(low_i - 1, 0), high_i + 1, max(low_j - 1, 0), high_j + 1

@@ -325,18 +325,14 @@ def draw_regions(rows, firsts, tables, drawn, start, stop, rng):  # type: ignore
     visit before it, column 0 with the one after it.
     """
     single, weight, ahead, follows = tables
-    product, size = np.empty(len(follows)), rows.shape[1]
+    size = rows.shape[1]
     for k in range(start, stop):
         drawn[firsts[k], 1] = _pick(single[rows[k, 0]], rng)
         drawn[firsts[k] + size - 1, 0] = _pick(single[rows[k, size - 1]], rng)
         for p in range(size - 1):
             here, there, at = rows[k, p], rows[k, p + 1], firsts[k] + p
-            for x in range(len(product)):
-                product[x] = weight[here, x] * ahead[there, x]
-            drawn[at, 0] = _pick(product, rng)
-            for x in range(len(product)):
-                product[x] = weight[there, x] if follows[drawn[at, 0], x] else 0.0
-            drawn[at + 1, 1] = _pick(product, rng)
+            drawn[at, 0] = _pick(weight[here] * ahead[there], rng)
+            drawn[at + 1, 1] = _pick(np.where(follows[drawn[at, 0]], weight[there], 0.0), rng)
 
 
 @kernel
