@@ -107,8 +107,7 @@ def _record(entry: dict[str, Json]) -> Json:
     not needed. Other objects are returned unchanged."""
     if LAT not in entry or LON not in entry:
         return entry
-    # Newer exports hold a date, older ones milliseconds as text.
-    return entry[LAT], entry[LON], entry.get("timestamp") or entry.get("timestampMs") or None
+    return entry[LAT], entry[LON], _moment(entry)
 
 
 def _records(document: Json) -> list[Json]:
@@ -156,16 +155,21 @@ def _of_phone(segment: dict[str, Json]) -> Iterator[Fix | None]:
 
 def _of_takeout(journey: dict[str, Json]) -> Iterator[Fix | None]:
     """Yield the fixes of a journey of Takeout: its start, the points on the way, and its end."""
-    duration = _within(journey, "duration")
-    start, end = (
-        duration.get(f"{name}Timestamp") or duration.get(f"{name}TimestampMs") for name in ("start", "end")
-    )
-    if "startLocation" in journey:
-        yield _whole(_within(journey, "startLocation"), (LAT, LON), start)
+
+    def end(name: str) -> Iterator[Fix | None]:
+        if f"{name}Location" in journey:
+            moment = _moment(_within(journey, "duration"), f"{name}Timestamp")
+            yield _whole(_within(journey, f"{name}Location"), (LAT, LON), moment)
+
+    yield from end("start")
     for point in _listed(_within(journey, "simplifiedRawPath").get("points")):
-        yield _whole(point, ("latE7", "lngE7"), point.get("timestamp") or point.get("timestampMs"))
-    if "endLocation" in journey:
-        yield _whole(_within(journey, "endLocation"), (LAT, LON), end)
+        yield _whole(point, ("latE7", "lngE7"), _moment(point))
+    yield from end("end")
+
+
+def _moment(entry: dict[str, Json], name: str = "timestamp") -> Json:
+    """Return a time: newer exports hold a date, older ones milliseconds as text."""
+    return entry.get(name) or entry.get(f"{name}Ms") or None
 
 
 def _point_fix(text: Json, moment: Json) -> Fix | None:
