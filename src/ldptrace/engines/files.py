@@ -139,7 +139,7 @@ class Files(Local):
         def made(numbered: tuple[int, tuple[Path, pa.Table]]) -> tuple[Account, S]:
             number, table = numbered
             found, account = self._cleaned(*table)
-            return account.of(found), work(found, number)
+            return account.finished(found), work(found, number)
 
         whole = replace(self.assembled, source=str(self.source), format=self.format)
         waiting = max(2 * threads(), min(WAITING, self.memory // (4 * self.share)))

@@ -34,7 +34,7 @@ class Memory(Local):
         self._trajectories = trajectories
         self.crs, self.timezone = trajectories.crs, trajectories.timezone
         self.timed, self.provenance = trajectories.t is not None, trajectories.provenance
-        self._account = account or Account(rows=len(trajectories)).of(trajectories, "memory", "table")
+        self._account = account or Account(rows=len(trajectories)).finished(trajectories, "memory", "table")
         self._trips: Trips | None = None
 
     @property

@@ -308,7 +308,7 @@ def _worked(
         nonlocal passed
         for place, table in enumerate(whole(batches)):
             found, account = parse(table)
-            account = account.of(found, format="spark")
+            account = account.finished(found, format="spark")
             if drawn is not None:
                 # A table holds all trips of its users, and all pieces of its trips.
                 found, _ = play_devices(found, "user", child(drawn, first + place))

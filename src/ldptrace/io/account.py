@@ -108,7 +108,7 @@ class Account:
     empty: int = 0
     owners: Owners = field(default_factory=Owners)
 
-    def of(self, kept: Trajectories, source: str = "", format: str = "") -> Account:
+    def finished(self, kept: Trajectories, source: str = "", format: str = "") -> Account:
         """Return the account with the numbers of what was kept of a source."""
         empty = int(np.count_nonzero(kept.sizes == 0)) - self.crossings.empty
         return replace(

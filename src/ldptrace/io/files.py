@@ -99,7 +99,7 @@ def read_with_account(path: Any, reading: Reading | None = None) -> tuple[Trajec
     if kept.t is not None:
         stated = kept.timezone or dict(kept.provenance or {}).get("timezone")
         kept = replace(kept, timezone=reading.timezone or stated)
-    return kept, account.of(kept, name, kind)
+    return kept, account.finished(kept, name, kind)
 
 
 def refuse_unnamed_users(found: Trajectories, source: Path | str) -> None:
