@@ -176,18 +176,17 @@ def _is_data(entry: Path) -> bool:
 
 def _of_files(path: Path, files: list[Path], chosen: Format | None) -> tuple[Format, list[Path]]:
     """Return the format of several files, which must be the same. Files with an unknown extension are ignored."""
-    examples = {kind.name: (kind, file) for file in sorted(files, reverse=True) if (kind := of_path(file))}
-    kinds = {name: kind for name, (kind, _) in examples.items()}
-    if len(kinds) > 1:
+    examples = {kind.name: file for file in sorted(files, reverse=True) if (kind := of_path(file))}
+    if len(examples) > 1:
         # Logs of T-Drive are in folders of their own; any other text says something about its folder.
-        kinds.pop("tdrive", None)
+        examples.pop("tdrive", None)
     if chosen is None:
-        if len(kinds) != 1:
-            found = [f"{name} ({examples[name][1].name})" for name in sorted(kinds)]
+        if len(examples) != 1:
+            found = [f"{name} ({file.name})" for name, file in sorted(examples.items())]
             several = f"files of several formats in it: {', '.join(found)}; which one is decided by --format"
             none = f"no trajectory files in it; --format is one of {', '.join(FORMATS)}"
-            raise FormatError(f"{path}: there are {several if kinds else none}")
-        (chosen,) = kinds.values()
+            raise FormatError(f"{path}: there are {several if examples else none}")
+        (chosen,) = map(named, examples)
     own = [file for file in files if of_path(file) is chosen or not chosen.extensions]
     if not own:
         raise FormatError(f"{path}: there are no {chosen.name} files in it ({', '.join(chosen.extensions)})")
