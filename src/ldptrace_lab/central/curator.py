@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,12 +32,6 @@ from ldptrace.protocol.grid import Grid
 UNITS = 1 << 20
 # How far one person moves all counts together. Replaced: the items of one trajectory leave, another's come.
 SENSITIVITY = {"replaced": 2, "added": 1}
-
-
-class Integers(Protocol):
-    """Uniform whole numbers: a generator of `numpy`, or the operating system."""
-
-    def integers(self, low: int, high: int, size: int) -> Ints: ...
 
 
 class SystemSource:
@@ -58,10 +52,14 @@ class SystemSource:
         return low + drawn.astype(np.int64)
 
 
+# Where uniform whole numbers come from: the operating system, or a generator with a seed.
+Source = SystemSource | np.random.Generator
+
+
 class TrustedCurator:
     """Noisy histograms of everybody's items, eps-differentially private together."""
 
-    def __init__(self, epsilon: float, source: Integers, neighbours: str = "replaced") -> None:
+    def __init__(self, epsilon: float, source: Source, neighbours: str = "replaced") -> None:
         if neighbours not in SENSITIVITY:
             raise InputError(f"neighbours must be {' or '.join(SENSITIVITY)}, got {neighbours!r}")
         self.sensitivity = SENSITIVITY[neighbours]
@@ -89,7 +87,7 @@ class TrustedCurator:
         return (counts + discrete_laplace(scale, domain, self.source)) / UNITS
 
 
-def discrete_laplace(scale: Fraction, count: int, source: Integers) -> Ints:
+def discrete_laplace(scale: Fraction, count: int, source: Source) -> Ints:
     """Return whole numbers k with probability proportional to exp(-|k| / scale), exactly.
 
     >>> discrete_laplace(Fraction(1, 60), 3, np.random.default_rng(1)).tolist()
@@ -113,7 +111,7 @@ def discrete_laplace(scale: Fraction, count: int, source: Integers) -> Ints:
     return drawn
 
 
-def _happens(numerator: Ints, denominator: int, source: Integers) -> NDArray[np.bool_]:
+def _happens(numerator: Ints, denominator: int, source: Source) -> NDArray[np.bool_]:
     """Draw events of probability exp(-numerator / denominator) for fractions of at most one (von Neumann's series)."""
     rounds = np.zeros(len(numerator), dtype=np.int64)
     going = np.arange(len(numerator))
@@ -126,7 +124,7 @@ def _happens(numerator: Ints, denominator: int, source: Integers) -> NDArray[np.
     return rounds % 2 == 0
 
 
-def _geometric(count: int, source: Integers) -> Ints:
+def _geometric(count: int, source: Source) -> Ints:
     """Return how often in a row an event of probability 1/e happens."""
     often = np.zeros(count, dtype=np.int64)
     going = np.arange(count)
@@ -200,7 +198,7 @@ def central_method(
 
     def run(job: Job) -> Synthesis:
         # Noise that nobody may know: of the operating system, unless the run is an experiment that repeats.
-        source = job.devices if job.seeded else SystemSource()
+        source: Source = job.devices if job.seeded else SystemSource()
         curator = TrustedCurator(job.epsilon, source, job.options.neighbours)
         with job.stages("count and add noise"):
             features = learn(job, curator)
