@@ -112,11 +112,7 @@ def in_pieces(roads: RoadNetwork, longest: float) -> RoadNetwork:
         inner &= (many[line] == 1) | (np.abs(along - np.round(along)) > 1e-9)
         piece = first[line[inner]] + np.minimum(along[inner].astype(np.int64), many[line[inner]] - 1)
         sizes = np.bincount(piece, minlength=len(edge))
-        shape = {
-            "shape_x": x[inner],
-            "shape_y": y[inner],
-            "shape_offsets": ragged.offsets_of(sizes),
-        }
+        shape = {"shape_x": x[inner], "shape_y": y[inner], "shape_offsets": ragged.offsets_of(sizes)}
     cut_up = roads.take_edges(edge)
     return replace(
         cut_up,
