@@ -14,7 +14,7 @@ from ldptrace.errors import InputError
 from ldptrace.methods import METHODS, method
 from ldptrace.protocol.grid import Grid
 from ldptrace.synthesis import Run, synthesize
-from synthesis_kit import run_method
+from synthesis_kit import drawn, run_method
 
 BOUNDS = (0.0, 0.0, 4.0, 4.0)
 PAPER = ["paper", "randsyn", "combtran", "noadapt"]
@@ -60,7 +60,7 @@ def _frequencies(run: Run) -> NDArray[np.float64]:
 def test_a_seed_that_is_told_repeats_the_sampling_alone(real: Trajectories) -> None:
     run = run_method(real, 1.0, bounds=BOUNDS, grid=4, method="paper")
     assert run.release is not None
-    again = run.release.trips(len(real), run.privacy()["sample_seed"])
+    again = drawn(run.release, len(real), run.privacy()["sample_seed"])
     assert np.array_equal(again.x, run.trajectories.x)
     assert again.provenance == run.trajectories.provenance
 

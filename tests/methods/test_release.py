@@ -16,7 +16,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.methods.release import Release
 from ldptrace.models.base import MobilityModel, Sampler
-from synthesis_kit import run_method
+from synthesis_kit import drawn, run_method
 
 BOUNDS = (0.0, 0.0, 4.0, 4.0)
 
@@ -44,7 +44,7 @@ def test_a_file_and_its_seed_repeat_a_release(tmp_path: Path, options: dict[str,
     assert run.release is not None
     run.release.save(tmp_path / "model.npz")
     made = run.trajectories
-    again = Release.load(tmp_path / "model.npz").trips(300, (made.provenance or {})["sample_seed"])
+    again = drawn(Release.load(tmp_path / "model.npz"), 300, (made.provenance or {})["sample_seed"])
     for name in ("x", "y", "offsets", "t", "crs", "timezone", "provenance"):
         np.testing.assert_array_equal(getattr(again, name), getattr(made, name), err_msg=name)
 

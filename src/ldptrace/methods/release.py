@@ -6,14 +6,13 @@ The same file and the same `sample_seed` give exactly the same trips on every ma
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ldptrace.core.drawing import Drawing
-from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.models import load_release
 from ldptrace.models.base import Along, MobilityModel, Sampler
@@ -61,11 +60,6 @@ class Release:
             if timezone is not None:
                 promised["timezone"] = timezone
         return {"crs": self.crs, "provenance": promised, "timezone": timezone}
-
-    def trips(self, count: int, sample_seed: int) -> Trajectories:
-        """Draw the trips of a seed in memory."""
-        drawn = self.draw(count, np.random.default_rng(sample_seed)).trips()
-        return replace(drawn, **self.labels(sample_seed))
 
     def save(self, path: str | Path) -> None:
         """Write all of it to one file."""
