@@ -38,6 +38,8 @@ from ldptrace.protocol.questions import (
 )
 from ldptrace.protocol.questions.times import CLASSES, PART_OF_HOUR, edge
 from ldptrace.protocol.questions.times import Trips as TripCount
+from ldptrace.protocol.randomness import Source
+from ldptrace.protocol.trips import Occasion, Trip
 
 Rows = NDArray[np.int32]
 
@@ -101,7 +103,36 @@ def answers(
             end = np.where(end >= 0, end + moves + cells, -1)
             steps = _steps(paths, first, last, count)
             return np.concatenate([begin, steps, end], axis=1).astype(np.int32).reshape(-1, 1)
-    raise NotImplementedError(f"the simulator does not know {question.name!r}")
+    return _as_on_the_device(question, paths, users, rng, timing, trips)
+
+
+def _as_on_the_device(
+    question: Question,
+    paths: CellPaths,
+    users: Ints,
+    rng: np.random.Generator,
+    timing: Timing | None,
+    trips: Ints | None,
+) -> Rows:
+    """Ask every device, path by path, for questions that have no compiled counterpart (CONTRIBUTING adds one)."""
+    source = Source(rng.bytes)
+    rows = np.full((len(users) * question.slots, question.capacity), -1, dtype=np.int32)
+    for number, user in enumerate(users.tolist()):
+        occasion = Occasion(_trip(paths, user, timing), 1 if trips is None else int(trips[user]))
+        for slot, items in enumerate(question.answer(occasion, source)):
+            rows[number * question.slots + slot, : len(items)] = items
+    return rows
+
+
+def _trip(paths: CellPaths, user: int, timing: Timing | None) -> Trip:
+    path = paths.cells[paths.offsets[user] : paths.offsets[user + 1]].tolist()
+    if timing is None:
+        return Trip(path)
+    whole = timing.trajectories
+    part = slice(whole.offsets[user], whole.offsets[user + 1])
+    points = list(zip(whole.x[part].tolist(), whole.y[part].tolist(), strict=True))
+    times = (float(column[user]) for column in (timing.departure, timing.arrival))
+    return Trip(path, points, *(None if np.isnan(time) else time for time in times))
 
 
 def _timed(question: Departure | Pace | Tides, paths: CellPaths, timing: Timing | None) -> Rows:

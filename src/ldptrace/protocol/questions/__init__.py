@@ -1,7 +1,8 @@
 """What can be asked of an occasion. A question is one class, and similar ones share a file. Devices run this, so it
 needs the standard library only.
 
-The simulator has compiled counterparts (`ldptrace.simulation.answers`), tested to agree.
+The simulator has compiled counterparts of the common ones (`ldptrace.simulation.answers`), tested to agree, and
+runs the others as they are.
 """
 
 from __future__ import annotations
