@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -19,7 +19,7 @@ from ldptrace.engines.base import Crowd
 from ldptrace.errors import PlanError
 from ldptrace.methods.public import Public
 from ldptrace.models.base import MobilityModel
-from ldptrace.options import NoOptions
+from ldptrace.options import NoOptions, chosen
 from ldptrace.protocol.exact import decimal_text, epsilon_fraction
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -168,3 +168,7 @@ class Method:
     def leak(self, options: Any) -> str | None:
         """Return why a run with these options is not eps-LDP, or None."""
         return None if self.closed_by is not None and getattr(options, self.closed_by) else self.leaks
+
+    def chosen(self, given: Mapping[str, Any]) -> Any:
+        """Make the record of the options from values, and check them. An unknown name is an error."""
+        return chosen(self.name, self.options, given)
