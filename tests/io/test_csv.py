@@ -264,3 +264,11 @@ def test_names_of_columns_may_hold_the_delimiter(tmp_path: Path) -> None:
     found = read(saved(tmp_path, 'traj_id,"mode, or none",x,y\n7,bus,0,0\n7,bus,1,1\n'))
     assert found.extra is not None
     assert found.extra.to_pydict() == {"mode, or none": ["bus"]}
+
+
+@pytest.mark.parametrize("said", ["", "5", "true", "2024-05-01", "[1, 2]"])
+def test_values_do_not_say_whether_a_column_lists_times(tmp_path: Path, said: str) -> None:
+    line = "LINESTRING (0 0, 1 1)"
+    found = read(saved(tmp_path, f"user;times;wkt\na;;{line}\nb;{said};{line}\n"))
+    times = [1.0, 2.0] if said == "[1, 2]" else [np.nan, np.nan]
+    np.testing.assert_equal(found.t, [np.nan, np.nan, *times])

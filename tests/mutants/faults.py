@@ -485,7 +485,7 @@ NEIGHBOUR_FAULTS = [
     Fault("neighbours: one geometry decides what rows are", f"{_CORE}/positions.py", "if known is None and 0 < lines <= points:", "if known is None and 0 > lines:", "tests/core/test_positions.py"),
     Fault("neighbours: all names decide whether one is a number", f"{_CORE}/values.py", "if pc.all(pc.equal(numbers.cast(pa.string()), texts)).as_py():", "if True:", f"{NEIGHBOURS}::test_one_record_does_not_say_how_others_are_read"),
     Fault("neighbours: values decide whether a column holds times", f"{_CORE}/times.py", "return Times(np.full(len(column), np.nan), unread=len(column) - column.null_count)", "return Times(None)", f"{NEIGHBOURS}::test_one_person_does_not_say_whether_there_are_times"),
-    Fault("neighbours: values decide whether a column lists times", f"{_IO}/csv.py", "        texts |= {columns.t, *LISTS}\n", "        pass\n", f"{NEIGHBOURS}::test_one_person_does_not_say_whether_there_are_times"),
+    Fault("neighbours: values decide whether a column lists times", f"{_IO}/csv.py", "        texts |= {columns.t, *LISTS}\n", "        pass\n", "tests/io/test_csv.py"),
     Fault("neighbours: a list of times in one line makes times", f"{_IO}/jsonl.py", "        return pa.list_(pa.string())\n", "        return kind\n", f"{NEIGHBOURS}::test_one_person_does_not_say_whether_there_are_times"),
     Fault("neighbours: one time of a point takes those of others", f"{_IO}/geojson.py", "    if name in (known.t, known.date, START):\n", "    if False:\n", f"{NEIGHBOURS}::test_one_record_does_not_say_how_others_are_read"),
     Fault("neighbours: dates of all rows make a column one of times", f"{_IO}/csv.py", "columns.cell, *dated}", "columns.cell}", f"{NEIGHBOURS}::test_dates_of_a_column_without_a_usual_name_decide_nothing"),
