@@ -6,7 +6,8 @@ BIN := $(VENV)/bin
 # What the demo needs, and all that the checks need.
 INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Most of what is installed is never imported, so Python compiles a module when it is first needed.
+PIP := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check
 
 SOURCES := src tests benchmarks protocol fuzz docs clients deploy lab
 # Compiled Python is kept from run to run, whatever the machine says: pytest takes twice as long to start without it.
