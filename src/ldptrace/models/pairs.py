@@ -23,6 +23,9 @@ from ldptrace.protocol.questions import Pairs
 REACH = 1 / 6
 # Smooth patterns of pairs are kept up to this share of the largest one, and at most this many.
 SPECTRUM, MOST = 1e-2, 300
+# Pairs differ the more from what ends and distances explain, the farther apart they are: in proportion to the distance.
+# Both ends of trips within a district are this part of its side apart.
+SAME = 0.5
 # Variance of each component before any answer, and how far it may be off: the standard deviation of its logarithm.
 FIRST, FAR = 0.01, 4.0
 
@@ -43,10 +46,13 @@ def pair_components(districts: int) -> tuple[PriorComponent, ...]:
     begin, end = np.divmod(np.arange(places**2), places)
     both = np.minimum(begin, end) * places + np.maximum(begin, end)
     each, number = np.unique(both, return_inverse=True)
+    i, j = (np.abs(place[begin] - place[end]) for place in np.divmod(np.arange(places), districts))
+    apart = np.maximum(np.hypot(i, j), SAME)
+    apart /= np.sqrt((apart**2).mean())
     return (
         PriorComponent("pairs, smooth", _smooth(districts), FIRST, FAR),
-        PriorComponent("pairs, both ways", _indicator(number, len(each)), FIRST, FAR),
-        PriorComponent("pairs", _indicator(np.arange(places**2), places**2), FIRST, FAR),
+        PriorComponent("pairs, both ways", _scaled(apart, number, len(each)), FIRST, FAR),
+        PriorComponent("pairs", _scaled(apart, np.arange(places**2), places**2), FIRST, FAR),
     )
 
 
@@ -60,5 +66,5 @@ def _smooth(districts: int) -> Any:
     return csr_array(patterns[:, large[sizes[large] > SPECTRUM * sizes.max()]])
 
 
-def _indicator(group: Any, groups: int) -> Any:
-    return csr_array((np.ones(len(group)), (np.arange(len(group)), group)), shape=(len(group), groups))
+def _scaled(sizes: Any, group: Any, groups: int) -> Any:
+    return csr_array((sizes, (np.arange(len(group)), group)), shape=(len(group), groups))
