@@ -44,14 +44,14 @@ class Coverage:
         return {"share": self.share, "bare": np.flatnonzero(self.bare).tolist()}
 
     @staticmethod
-    def restored(found: Mapping[str, Any] | None, grid: Grid) -> Coverage | None:
+    def restored(data: Mapping[str, Any] | None, grid: Grid) -> Coverage | None:
         """Read and check the plain data of a file; None stays None."""
-        if found is None:
+        if data is None:
             return None
-        cells = np.asarray(found["bare"], dtype=np.int64)
+        cells = np.asarray(data["bare"], dtype=np.int64)
         if len(cells) and not (cells.min() >= 0 and cells.max() < grid.cells):
             raise ValueError(f"cells without streets must be among the {grid.cells} of the grid")
-        return Coverage(float(found["share"]), np.isin(np.arange(grid.cells), cells))
+        return Coverage(float(data["share"]), np.isin(np.arange(grid.cells), cells))
 
 
 def covered(roads: RoadNetwork, bounds: Bounds) -> float:
@@ -72,9 +72,9 @@ def _blocks(roads: RoadNetwork, blocks: Grid) -> Flags:
     near = in_pieces(roads, min(sx * across, sy * up) / 2)
     i, j = np.floor((near.x - ox) / sx), np.floor((near.y - oy) / sy)
     inside = (i >= 0) & (i < blocks.n) & (j >= 0) & (j < blocks.n)
-    found: Flags = np.zeros((blocks.n, blocks.n), dtype=np.bool_)
-    found[i[inside].astype(np.int64), j[inside].astype(np.int64)] = True
-    return found
+    crossed: Flags = np.zeros((blocks.n, blocks.n), dtype=np.bool_)
+    crossed[i[inside].astype(np.int64), j[inside].astype(np.int64)] = True
+    return crossed
 
 
 def in_pieces(roads: RoadNetwork, longest: float) -> RoadNetwork:

@@ -347,21 +347,21 @@ class Library:
                 own = picked[offsets[number] : offsets[number + 1]]
                 backward = bool(pool.backward[numbers[number]])
                 roots, leaves = (last, first) if backward else (first, last)
-                chance, found = sources[number].standard_normal(streets), []
+                chance, ways = sources[number].standard_normal(streets), []
                 for walked, noise in tempers:
                     felt = graph.cost * np.exp(noise * chance)[graph.streets]
                     tree.grow(walked[backward], felt, int(routes.edges[roots[own[0]]]))
-                    found.append(tree.ways(routes.edges[leaves[own]], backward))
-                parts.append(found)
+                    ways.append(tree.ways(routes.edges[leaves[own]], backward))
+                parts.append(ways)
             return parts
 
         parts = [part for batch in map_chunks(grown, len(numbers), _BATCH) for part in batch]
-        found = []
+        kinds = []
         for kind in range(len(tempers)):
             edges, offset = ragged.joined([part[kind] for part in parts])
             same = np.ones(len(picked)) / len(picked)
-            found.append(Routes(routes.roads, edges, offset, routes.begin[picked], routes.end[picked], same))
-        return found
+            kinds.append(Routes(routes.roads, edges, offset, routes.begin[picked], routes.end[picked], same))
+        return kinds
 
     def _tempers(self, graph: TurnGraph) -> list[tuple[tuple[TurnGraph, TurnGraph], float]]:
         """Return the graph of each kind of drivers, forward and backward, and the size of its random changes."""

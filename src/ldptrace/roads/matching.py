@@ -158,9 +158,9 @@ class StreetIndex:
             *(trip, street, forward.astype(np.bool_), joined, np.concatenate(entered)),
         )
 
-    def edges(self, found: Followed) -> Ints:
+    def edges(self, followed: Followed) -> Ints:
         """Return the directed edge of each pass; for a one-way street its only edge."""
-        return np.where(found.forward, self.along[found.street], self.back[found.street])
+        return np.where(followed.forward, self.along[followed.street], self.back[followed.street])
 
 
 @kernel
@@ -230,10 +230,10 @@ def _best(px, py, hx, hy, old, reach, pieces, street, lattice, first, held):  # 
     Distance and angle count against a street; the present street of the trip is slightly preferred. -1 means that no
     street is in reach.
     """
-    found, at, least, nearest = -1, 0.0, math.inf, math.inf
+    best, at, least, nearest = -1, 0.0, math.inf, math.inf
     i, j = math.floor((px - lattice[0]) / lattice[2]), math.floor((py - lattice[1]) / lattice[2])
     if i < 0 or j < 0 or i >= lattice[3] or j >= lattice[4]:
-        return found, at, nearest
+        return best, at, nearest
     bucket = int(i * lattice[4] + j)
     for entry in range(first[bucket], first[bucket + 1]):
         piece = held[entry]
@@ -246,8 +246,8 @@ def _best(px, py, hx, hy, old, reach, pieces, street, lattice, first, held):  # 
         if street[piece] == old:
             cost -= FAVOUR * reach
         if cost < least:
-            least, found, at = cost, piece, along
-    return found, at, nearest
+            least, best, at = cost, piece, along
+    return best, at, nearest
 
 
 @kernel(error_model="numpy")

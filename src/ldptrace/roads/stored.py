@@ -29,8 +29,8 @@ def store_roads(roads: RoadNetwork, path: Path) -> None:
 def stored_roads(path: Path) -> RoadNetwork:
     """Load the network of such a file. Nothing in the file is run, and its columns are checked."""
     try:
-        with np.load(path, allow_pickle=False) as found:
-            arrays = dict(found.items())
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = dict(archive.items())
         header = json.loads(arrays.pop("header").tobytes())
         if (header.pop("format"), header.pop("version")) != ("ldptrace-roads", 1):
             raise ValueError("it has another format")

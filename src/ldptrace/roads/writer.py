@@ -155,11 +155,11 @@ def edge_names(roads: RoadNetwork) -> list[str]:
     # SUMO allows few signs in a name.
     plain = [("-" if turned else "") + _SIGNS.sub("_", name) for name, turned in zip(ids, back, strict=True)]
     often, number = Counter(plain), Counter[str]()
-    found = []
+    names = []
     for name in plain:
-        found.append(name if often[name] == 1 else f"{name}#{number[name]}")
+        names.append(name if often[name] == 1 else f"{name}#{number[name]}")
         number[name] += 1
-    return found if len(set(found)) == len(found) else [str(edge) for edge in range(roads.edges)]
+    return names if len(set(names)) == len(names) else [str(edge) for edge in range(roads.edges)]
 
 
 _SIGNS = re.compile(r"[^\w.#-]|^(?=:)")

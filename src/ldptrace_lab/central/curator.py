@@ -148,8 +148,8 @@ def on_simplex(counts: Floats) -> Floats:
 
 def drawn(cumulative: Floats, count: int, rng: np.random.Generator) -> Ints:
     """Return this many items, with these running sums of their weights."""
-    found = np.searchsorted(cumulative, rng.random(count) * cumulative[-1], "right")
-    return np.minimum(found, len(cumulative) - 1)
+    items = np.searchsorted(cumulative, rng.random(count) * cumulative[-1], "right")
+    return np.minimum(items, len(cumulative) - 1)
 
 
 def onward(grid: Grid) -> Ints32:

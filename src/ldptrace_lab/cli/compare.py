@@ -170,16 +170,16 @@ def parse_epsilons(text: str) -> tuple[float, ...]:
     return epsilons
 
 
-def _show(found: Comparison, out: Path) -> None:
+def _show(comparison: Comparison, out: Path) -> None:
     from ldptrace_lab.compare.tables import tables, trusted, write
     from ldptrace_lab.tables import terminal
 
-    written = write(found, out)
+    written = write(comparison, out)
     screen = wide_console()
-    for table in tables(found):
+    for table in tables(comparison):
         screen.print(terminal(table), "")
-    for sentence in trusted(found):
+    for sentence in trusted(comparison):
         screen.print(sentence, markup=False)
-    for sentence in found.failures:
+    for sentence in comparison.failures:
         note(f"failed: {sentence}")
     note(f"page: {written[-1]}; numbers: {', '.join(path.name for path in written[:-1])}")

@@ -95,11 +95,11 @@ def contestant(name: str, *, has_map: bool) -> Contestant:
     streams = plugins.installed(plugins.STREAMS)
     if plain in names():
         recipe = method(plain)
-        found = Contestant(name, "method", recipe.summary, recipe.leaks or LOCAL, with_map)
+        who = Contestant(name, "method", recipe.summary, recipe.leaks or LOCAL, with_map)
         map_fits = issubclass(recipe.options, Ways)
     elif plain in streams:
         peer: StreamMethod = plugins.load(streams[plain])
-        found, map_fits = Contestant(name, "stream", peer.summary, peer.public), False
+        who, map_fits = Contestant(name, "stream", peer.summary, peer.public), False
     else:
         raise InputError(
             f"there is no method {plain!r}; the methods are {', '.join([*names(), *STANDING, *streams])}, "
@@ -107,7 +107,7 @@ def contestant(name: str, *, has_map: bool) -> Contestant:
         )
     if with_map and not map_fits:
         raise InputError(f"method {plain} has no use for a map")
-    return found
+    return who
 
 
 def contestants(text: str, *, has_map: bool, delta: str | None = None) -> tuple[Contestant, ...]:
@@ -125,13 +125,13 @@ def contestants(text: str, *, has_map: bool, delta: str | None = None) -> tuple[
     can = [one for one in chosen if one.kind == "method" and issubclass(method(one.method).options, Asked)]
     if not can:
         raise InputError("none of the methods sends reports that can be shuffled: add single-report")
-    found = []
+    expanded = []
     for one in chosen:
-        found.append(one)
+        expanded.append(one)
         if one in can:
             trust = MIXED.format(delta=delta)
-            found.append(replace(one, name=f"{one.name}{SHUFFLED}", trust=trust, shuffled=True))
-    return tuple(found)
+            expanded.append(replace(one, name=f"{one.name}{SHUFFLED}", trust=trust, shuffled=True))
+    return tuple(expanded)
 
 
 # The name of the seconds of a run among its values.
@@ -282,8 +282,8 @@ class Bench:
             made.x.clip(x0, x1), made.y.clip(y0, y1), made.offsets, t=made.t, crs=self.real.crs,
             timezone=made.timezone,
         )  # fmt: skip
-        found = measured(inside, self.grid, self.streets, np.random.default_rng(run.seed))
-        values = once(self.cells, self.lines, found.resized(len(self.real)))
+        synthetic = measured(inside, self.grid, self.streets, np.random.default_rng(run.seed))
+        values = once(self.cells, self.lines, synthetic.resized(len(self.real)))
         if self.stream is not None and inside.t is not None and inside.has_dates == self.real.has_dates:
             tables = self.stream.tables(Memory(inside), lambda block: block, run.contestant.name)
             values |= self.stream.values(tables)
@@ -372,11 +372,11 @@ def compare(
     wanted = [Run(*case, seed) for case in cases for seed in range(1, seeds + 1)]
     results: dict[Run, dict[str, float]] = {}
     failures: dict[str, None] = {}
-    for done, (run, found) in enumerate(_outcomes(wanted, folder / "runs", jobs), start=1):
-        if isinstance(found, LdptraceError):
-            failures[f"{run.contestant.name} on {run.question.title}: {found}"] = None
+    for done, (run, answer) in enumerate(_outcomes(wanted, folder / "runs", jobs), start=1):
+        if isinstance(answer, LdptraceError):
+            failures[f"{run.contestant.name} on {run.question.title}: {answer}"] = None
         else:
-            results[run] = found
+            results[run] = answer
         if listener is not None:
             listener(f"{run.question.title}: {run.contestant.name}", done, len(wanted))
     rows: list[Row] = []

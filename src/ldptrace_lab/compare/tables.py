@@ -38,23 +38,23 @@ SHORT = {
 MARK = "†"
 
 
-def tables(found: Comparison) -> list[Table]:
+def tables(comparison: Comparison) -> list[Table]:
     """Return all tables, data set by data set; those without a value of a method are omitted."""
-    made = [_table(found, question.title, part) for question in found.questions for part in PARTS]
+    made = [_table(comparison, question.title, part) for question in comparison.questions for part in PARTS]
     return [table for table in made if not all(line.aside for line in table.lines)]
 
 
-def _table(found: Comparison, data: str, part: str) -> Table:
+def _table(comparison: Comparison, data: str, part: str) -> Table:
     rows = [
         row
-        for row in found.rows
+        for row in comparison.rows
         if row.data == data and part == ("paper" if row.metric.name in METRICS else row.metric.level)
     ]
     metrics = list({row.metric.name: row.metric for row in rows}.values())
     by_place = {(row.contestant, row.epsilon, row.metric.name): row for row in rows}
     lines = []
-    for epsilon in (*found.epsilons, None):
-        for who in found.contestants:
+    for epsilon in (*comparison.epsilons, None):
+        for who in comparison.contestants:
             own = [by_place.get((who, epsilon, metric.name)) for metric in metrics]
             if not any(own):
                 continue
@@ -90,27 +90,27 @@ def _short(value: float) -> str:
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 
-def trusted(found: Comparison) -> list[str]:
+def trusted(comparison: Comparison) -> list[str]:
     """Return what the mark behind a name stands for: a sentence for each method that has it."""
     # What the epsilon of a central method protects, as this comparison runs it.
     replaced = ", for the replacement of one trip by another"
     return [
         f"{MARK} {who.name}: {who.trust}{replaced if CENTRAL in who.trust else ''}"
-        for who in found.contestants
+        for who in comparison.contestants
         if not who.local
     ]
 
 
-def markdown(found: Comparison) -> str:
+def markdown(comparison: Comparison) -> str:
     parts = []
-    for table in tables(found):
+    for table in tables(comparison):
         parts += [f"### {table.title}", "", *markdown_lines(table), ""]
-    for sentence in trusted(found):
+    for sentence in trusted(comparison):
         parts += [sentence, ""]
     return "\n".join(parts)
 
 
-def latex(found: Comparison) -> str:
+def latex(comparison: Comparison) -> str:
     """Return all tables as LaTeX (booktabs). A table that would not fit a page is divided into several."""
 
     def name(label: str) -> TexCell:
@@ -122,7 +122,7 @@ def latex(found: Comparison) -> str:
         return TexCell.of("--" if mean == "–" else mean, std, bold=entry.best)
 
     parts = [r"% needs \usepackage{booktabs}"]
-    for table in tables(found):
+    for table in tables(comparison):
         names, epsilons = zip(*(line.labels for line in table.lines), strict=True)
         first = [
             TexColumn("method", [name(label) for label in names], "l"),
@@ -135,16 +135,16 @@ def latex(found: Comparison) -> str:
             mark = r"$\downarrow$" if arrow == "↓" else r"$\uparrow$"
             columns.append(TexColumn(title, values, mark=mark))
         parts += [f"% {table.title}", *tex_tables(first, columns)]
-    parts += [f"% {sentence}" for sentence in trusted(found)]
+    parts += [f"% {sentence}" for sentence in trusted(comparison)]
     return "\n".join(parts)
 
 
-def csv_text(found: Comparison) -> str:
+def csv_text(comparison: Comparison) -> str:
     """Return a row for each value."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["data", "method", "epsilon", "trust", "metric", "goal", "mean", "std", "seeds"])
-    for row in found.rows:
+    for row in comparison.rows:
         who, metric = row.contestant, row.metric
         place = [row.data, who.name, row.epsilon, who.trust, metric.name, metric.goal]
         # None is an empty cell.
@@ -152,13 +152,13 @@ def csv_text(found: Comparison) -> str:
     return text.getvalue()
 
 
-def write(found: Comparison, folder: Path) -> list[Path]:
+def write(comparison: Comparison, folder: Path) -> list[Path]:
     """Write `index.html`, and the same numbers as CSV, Markdown and LaTeX."""
     faces = {
-        "results.csv": csv_text(found),
-        "results.md": markdown(found),
-        "results.tex": latex(found),
-        "index.html": page(found),
+        "results.csv": csv_text(comparison),
+        "results.md": markdown(comparison),
+        "results.tex": latex(comparison),
+        "index.html": page(comparison),
     }
     for name, text in faces.items():
         with atomic_path(folder / name) as temporary:
@@ -166,10 +166,10 @@ def write(found: Comparison, folder: Path) -> list[Path]:
     return [folder / name for name in faces]
 
 
-def page(found: Comparison) -> str:
+def page(comparison: Comparison) -> str:
     return template("page.html", "ldptrace_lab.compare").render(
         style=Markup(asset("page.css", "ldptrace_lab.reproduce")),
-        found=found,
-        tables=tables(found),
+        comparison=comparison,
+        tables=tables(comparison),
         version=__version__,
     )

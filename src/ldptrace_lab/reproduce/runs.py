@@ -103,9 +103,9 @@ def _measured(
         listener("done", len(wanted), len(wanted))
     rows = []
     for point, cells in zip(points, repeats, strict=True):
-        found = [known[cell.key] for cell in cells if cell.key in known]
-        if len(found) == len(cells):
-            rows += _rows(point, found)
+        results = [known[cell.key] for cell in cells if cell.key in known]
+        if len(results) == len(cells):
+            rows += _rows(point, results)
     return rows, list(refused)
 
 

@@ -84,9 +84,9 @@ def side_by_side(experiment: Experiment, rows: Sequence[Row]) -> Table:
         by_place.setdefault((row.data, row.metric, row.x), {})[row.source, row.method] = row
     lines = []
     for (data, metric, x), own in by_place.items():
-        found = [own.get(pair) for pair in series]
-        best = _best([row for row in found if row is not None], metric)
-        entries = tuple(Entry(_text(row), row is not None and row is best) for row in found)
+        aligned = [own.get(pair) for pair in series]
+        best = _best([row for row in aligned if row is not None], metric)
+        entries = tuple(Entry(_text(row), row is not None and row is best) for row in aligned)
         lines.append((data, f"{x:,.0f}" if x >= 1000 else f"{x:.4g}", title_of(metric), entries))
     joined: list[Line] = []
     for (data, metric, entries), group in groupby(lines, lambda line: (line[0], *line[2:])):

@@ -324,15 +324,15 @@ def _begun(
     return states.events(streams), states, people, SyntheticCrowd(states, sampling)
 
 
-def _mended(found: Floats, variance: float, releases: list[Floats]) -> tuple[Floats, int]:
+def _mended(present: Floats, variance: float, releases: list[Floats]) -> tuple[Floats, int]:
     """Return the present frequencies, which replace the old ones where they differ by more than noise, and how many are
     new."""
     if not math.isfinite(variance):
-        return (releases[-1] if releases else found), 0
+        return (releases[-1] if releases else present), 0
     if len(releases) < WARM_UP:
-        return found, 0
-    new = (releases[-1] - found) ** 2 > variance
-    return np.where(new, found, releases[-1] * found.sum()), int(new.sum())
+        return present, 0
+    new = (releases[-1] - present) ** 2 > variance
+    return np.where(new, present, releases[-1] * present.sum()), int(new.sum())
 
 
 def _portion(releases: list[Floats], renewed: list[int], domain: int, window: int) -> float:

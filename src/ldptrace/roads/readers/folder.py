@@ -114,7 +114,7 @@ NAME = ("name", "street_name", "street")
 
 def tables_in(folder: Path) -> tuple[Path, Path]:
     """Return the table of nodes and the table of edges of a folder; both may be compressed."""
-    found = []
+    tables = []
     for stem in ("nodes", "edges"):
         exact = [
             folder / f"{stem}.csv{end}" for end in ("", ".gz") if (folder / f"{stem}.csv{end}").is_file()
@@ -125,8 +125,8 @@ def tables_in(folder: Path) -> tuple[Path, Path]:
             raise InputError(
                 f"a road network is a folder with nodes.csv and edges.csv (or .csv.gz); of *{stem}.csv {seen}"
             )
-        found.append((exact or loose)[0])
-    return found[0], found[1]
+        tables.append((exact or loose)[0])
+    return tables[0], tables[1]
 
 
 def read_pair(nodes: Path, edges: Path) -> Streets:
@@ -194,15 +194,15 @@ def directions(words: list[str | None], where: str) -> tuple[Flags, Flags]:
 def _places(table: pa.Table, names: tuple[str, ...], ids: pa.Array, edges: Path, nodes: Path) -> Nodes:
     """Return the rows of the nodes that a column of the edges names."""
     name = need(table, names, edges)
-    found = pc.index_in(table[name], value_set=ids)
-    missing = pc.is_null(found).to_numpy(zero_copy_only=False)
+    rows = pc.index_in(table[name], value_set=ids)
+    missing = pc.is_null(rows).to_numpy(zero_copy_only=False)
     if missing.any():
         line = int(missing.argmax())
         raise FormatError(
             f"line {line + 2} of {edges} leads to the node {table[name][line].as_py()!r}, "
             f"which {nodes.name} does not have ({count(int(missing.sum()), 'row')} like this)"
         )
-    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int32)
+    return np.asarray(rows.to_numpy(zero_copy_only=False), dtype=np.int32)
 
 
 def _measure(table: pa.Table, names: tuple[str, ...], path: Path) -> Floats | None:

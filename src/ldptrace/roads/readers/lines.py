@@ -196,8 +196,8 @@ def touching(x: Floats, y: Floats, offsets: Offsets, crs: str | None) -> Shape:
     points, segment = np.c_[px, py], np.flatnonzero(ragged.inner_steps(offsets))
     # Pairs of a segment, by its first point, and an end that is near it.
     tree = shapely.STRtree(shapely.linestrings(np.stack([points[segment], points[segment + 1]], axis=1)))
-    end, found = tree.query(shapely.points(points[ends]), predicate="dwithin", distance=NEAR * grain)
-    begin, end = segment[found], ends[end]
+    end, entry = tree.query(shapely.points(points[ends]), predicate="dwithin", distance=NEAR * grain)
+    begin, end = segment[entry], ends[end]
     dx, dy = px[begin + 1] - px[begin], py[begin + 1] - py[begin]
     long = np.maximum(np.hypot(dx, dy), 1e-300)
     along = ((px[end] - px[begin]) * dx + (py[end] - py[begin]) * dy) / long
@@ -308,9 +308,9 @@ def plain_tags(properties: dict[str, Json]) -> Tags:
     """
     tags = {name.lower(): _text(value) for name, value in properties.items() if _text(value)}
     for name, synonyms in SYNONYMS.items():
-        found = next((tags[synonym] for synonym in synonyms if synonym in tags), None)
-        if found is not None:
-            tags[name] = found.strip("[]").split(",")[0].strip(" '\"").lower()
+        tag = next((tags[synonym] for synonym in synonyms if synonym in tags), None)
+        if tag is not None:
+            tags[name] = tag.strip("[]").split(",")[0].strip(" '\"").lower()
     return tags
 
 

@@ -58,7 +58,7 @@ class _World(NamedTuple):
 
 
 def complete(
-    regions: Regions, found: Ints32, offsets: Sizes, by_popularity: bool, rng: np.random.Generator
+    regions: Regions, visits: Ints32, offsets: Sizes, by_popularity: bool, rng: np.random.Generator
 ) -> tuple[Ints32, Ints32]:
     """Return a place and a step for every region of every trajectory, uniformly among all that are feasible.
 
@@ -79,8 +79,8 @@ def complete(
         *regions.spans,
         int(regions.open.sum(axis=1).argmax()),
     )
-    poi, step = np.empty(len(found), dtype=np.int32), np.empty(len(found), dtype=np.int32)
-    _each(len(offsets) - 1, rng, partial(complete_places, world, found, offsets, poi, step))
+    poi, step = np.empty(len(visits), dtype=np.int32), np.empty(len(visits), dtype=np.int32)
+    _each(len(offsets) - 1, rng, partial(complete_places, world, visits, offsets, poi, step))
     return poi, step
 
 
@@ -91,7 +91,7 @@ def _each(many: int, rng: np.random.Generator, work: Callable[[int, int, np.rand
 
 
 @kernel
-def complete_places(world, found, offsets, poi, step, start, stop, rng):  # type: ignore[no-untyped-def]
+def complete_places(world, visits, offsets, poi, step, start, stop, rng):  # type: ignore[no-untyped-def]
     longest, steps = np.diff(offsets[start : stop + 1]).max(), world.open.shape[1]
     ways = np.empty((longest, np.diff(world.offsets).max(), steps))
     for k in range(start, stop):
@@ -99,7 +99,7 @@ def complete_places(world, found, offsets, poi, step, start, stop, rng):  # type
         if first == last:
             continue
         widen = 0
-        regions = found[first:last]
+        regions = visits[first:last]
         pool = world.places[:0]
         while not _forward(world, regions, widen, pool, ways):
             if widen == 0:
@@ -348,7 +348,7 @@ def _pick(weights, rng):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def reconstruct_regions(drawn, offsets, tables, space, found, start, stop, rng):  # type: ignore[no-untyped-def]
+def reconstruct_regions(drawn, offsets, tables, space, regions, start, stop, rng):  # type: ignore[no-untyped-def]
     """Find the shortest paths through layers of regions; inner visits count twice, as bigrams are added up.
 
     Candidates are the regions whose centre lies in the bounding box of all that was drawn. Where no feasible
@@ -371,8 +371,8 @@ def reconstruct_regions(drawn, offsets, tables, space, found, start, stop, rng):
             margin += max(ring, 1.0)
         allowed = np.ones(len(distances), dtype=np.bool_)
         for p in range(last - first - 1, -1, -1):
-            found[first + p] = pick(cost[p], ways[p], near, allowed, rng)
-            allowed = precedes[found[first + p]]
+            regions[first + p] = pick(cost[p], ways[p], near, allowed, rng)
+            allowed = precedes[regions[first + p]]
 
 
 @kernel
