@@ -102,7 +102,7 @@ def _summed(cells, offsets, n, tables, found):  # type: ignore[no-untyped-def]
         for at in range(first, last):
             here, there = cells[at], cells[at + 1]
             direction = direction_of(there // n - here // n, there % n - here % n)
-            total += move[here, direction]
+            total += move[direction, here]
             if before >= 0:
                 total += bend[direction, before, here]
             before = direction

@@ -31,15 +31,15 @@ def test_the_kinds_of_potentials_fill_the_vector() -> None:
 def test_without_potentials_a_path_is_a_random_walk() -> None:
     weights = Weights.of(GRAPH, LAYOUT, np.zeros(LAYOUT.size))
     out = np.diff(GRAPH.first)
-    np.testing.assert_allclose(weights.move.sum(axis=1), 1.0)
-    np.testing.assert_allclose(weights.move[GRAPH.source, GRAPH.direction], 1 / out[GRAPH.source])
-    np.testing.assert_allclose(weights.step.sum(axis=1), 1.0)
+    np.testing.assert_allclose(weights.move.sum(axis=0), 1.0)
+    np.testing.assert_allclose(weights.move[GRAPH.direction, GRAPH.source], 1 / out[GRAPH.source])
+    np.testing.assert_allclose(weights.step.sum(axis=0), 1.0)
 
 
 def test_a_path_begins_in_the_district_of_its_first_cell() -> None:
     weights = Weights.of(GRAPH, LAYOUT, np.random.default_rng(1).normal(size=LAYOUT.size))
-    assert np.array_equal(np.argmax(weights.start > 0, axis=1), districts_of(3, 2))
-    assert ((weights.start > 0).sum(axis=1) == 1).all()
+    assert np.array_equal(np.argmax(weights.start > 0, axis=0), districts_of(3, 2))
+    assert ((weights.start > 0).sum(axis=0) == 1).all()
 
 
 def test_gathering_is_the_transpose_of_what_a_path_adds_up(rng: np.random.Generator) -> None:

@@ -30,10 +30,10 @@ Halves = NDArray[np.float32]
 _LEAST = 0.2
 # Loops are found from cells at this distance in both directions at once; what reaches other cells has random signs.
 _STRIDE = 8
-# Passes for loops that are made together.
-_TOGETHER = 64
 # States of a pass from which on it takes longer than to start a thread.
 _THREADED = 1_000_000
+# Cells that loops run over at a time, if there are as many: districts of the first cell are put side by side.
+_WIDE = 512
 T = TypeVar("T")
 
 
@@ -51,6 +51,9 @@ class Flow:
     potentials: Floats
     length: Floats
     weights: Weights
+    # Districts side by side, and weights of starts, moves, steps and ends for them.
+    beside: int
+    tables: tuple[Floats, Floats, Floats, Floats]
     # Sums over beginnings, what they were divided by, and the sums over all paths by their number of moves.
     forward: Floats
     scale: Floats
@@ -59,17 +62,27 @@ class Flow:
     @staticmethod
     def at(graph: MoveGraph, layout: Layout, potentials: Floats) -> Flow:
         length = np.exp(shifted(potentials[layout.length] + base_length(graph.grid.n, layout.lengths)))
-        length /= length.sum()
         weights, lengths = Weights.of(graph, layout, potentials), layout.lengths
-        forward = np.zeros((lengths, graph.cells, 8, weights.start.shape[1]))
-        scale, sums = np.ones((2, lengths))
-        tables = weights.start, weights.move, weights.step, weights.end, graph.behind
-        passes.forward_pass(*tables, forward, scale, sums)
-        return Flow(graph, layout, potentials, length, weights, forward, scale, sums)
+        beside = _beside(len(weights.start), graph.cells)
+        start, end = (table.reshape(-1, beside * graph.cells) for table in (weights.start, weights.end))
+        move, step = (_tiled(table, beside) for table in (weights.move, weights.step))
+        forward, scale, sums = (
+            np.zeros((lengths, len(start), *move.shape)),
+            np.ones(lengths),
+            np.ones(lengths),
+        )
+        passes.forward_pass(start, move, step, end, passes.shifts(graph.grid.n), forward, scale, sums)
+        length /= length.sum()
+        tables = start, move, step, end
+        return Flow(graph, layout, potentials, length, weights, beside, tables, forward, scale, sums)
 
     def moved(self, step: Floats) -> Flow:
         """Return the model with other potentials."""
         return Flow.at(self.graph, self.layout, self.potentials + step)
+
+    @cached_property
+    def shift(self) -> Ints:
+        return passes.shifts(self.graph.grid.n)
 
     @cached_property
     def district(self) -> Ints32:
@@ -78,7 +91,7 @@ class Flow:
     @cached_property
     def single(self) -> Floats:
         """Distribution of the cell of paths without moves."""
-        weight: Floats = (self.weights.start * self.weights.end).sum(axis=1)
+        weight: Floats = (self.weights.start * self.weights.end).sum(axis=0)
         return weight / weight.sum()
 
     @cached_property
@@ -91,25 +104,27 @@ class Flow:
 
     def backward(self, weight: Floats) -> Floats:
         """Return sums over endings when paths with k moves count with `weight[k]`."""
-        table, weights = np.empty_like(self.forward), self.weights
-        table[0] = 0
-        passes.backward_pass(
-            weights.step, weights.end, self.graph.ahead, self.scale, weight / self.sums, table
-        )
+        table, (_, _, step, end) = np.zeros_like(self.forward), self.tables
+        passes.backward_pass(step, end, self.shift, self.scale, weight / self.sums, table)
         return table
 
     def features(self, weight: Floats, backward: Floats | None = None, *, bends: bool = False) -> Floats:
         """Return expected features when paths with k moves count with `weight[k]`; bends where they are asked for."""
         backward = self.backward(weight) if backward is None else backward
         room = self.room(1, bends, np.float64)
-        tables = self.weights.end, self.graph.ahead, self.scale, weight / self.sums
+        tables = *self.tables[2:], self.shift, self.scale, weight / self.sums
         passes.expected_pass(*tables, self.forward, backward, *(table[0] for table in room))
         return self.gathered(room, weight[0] * self.single[None])[0]
 
+    def by_district(self, table: Floats) -> Floats:
+        """Return a table of states, one map for each district of the first cell."""
+        apart = table.reshape(*table.shape[:3], self.beside, -1).swapaxes(2, 3)
+        return np.ascontiguousarray(apart).reshape(len(table), len(self.weights.start), 8, -1)
+
     def room(self, rows: int, bends: bool, kind: type) -> tuple[NDArray[Any], ...]:
         """Return room for first moves, later moves, last cells and bends, as passes add them up."""
-        cells, groups = self.weights.start.shape
-        shapes = (cells, 8), (cells, 8), (cells, groups), (cells * bends, 8, 8)
+        groups, cells = self.tables[0].shape
+        shapes = (8, cells), (8, cells), (groups, cells), (8 * bends, 8, self.graph.cells)
         return tuple(np.zeros((rows, *shape), kind) for shape in shapes)
 
     def gathered(self, room: tuple[NDArray[Any], ...], alone: Floats) -> Floats:
@@ -117,24 +132,24 @@ class Flow:
         first, moves, ends, bends = room
         graph, features, each = self.graph, self.layout.features, np.arange(self.graph.cells)
         found, own = np.zeros((len(alone), features.size)), self.of_moves(first)
-        last = ends.astype(np.float64)
-        last[:, each, self.district] += alone
+        last = ends.reshape(len(alone), -1, graph.cells).astype(np.float64)
+        last[:, self.district, each] += alone
         found[:, features.start] = alone + graph.by_source(own)
-        found[:, features.end] = last.sum(axis=2)
+        found[:, features.end] = last.sum(axis=1)
         found[:, features.move] = own + self.of_moves(moves)
         if bends.size:
-            found[:, features.bend] = _by_direction(bends * self.weights.step)
-        found[:, features.pair] = (last.swapaxes(1, 2) @ self._places).reshape(len(alone), -1)
+            found[:, features.bend] = bends.reshape(len(alone), -1)
+        found[:, features.pair] = (last @ self._places).reshape(len(alone), -1)
         return found
 
     @cached_property
     def _places(self) -> Floats:
         """Which district (column) each cell is in."""
-        return (self.district[:, None] == np.arange(self.weights.start.shape[1])).astype(np.float64)
+        return (self.district[:, None] == np.arange(len(self.weights.start))).astype(np.float64)
 
     def of_moves(self, states: NDArray[Any]) -> Floats:
-        """Return values of states (cell arrived at, direction) in the order of the moves."""
-        return states[..., self.graph.target, self.graph.direction].astype(np.float64)
+        """Return values of states (direction, cell arrived at) in the order of the moves."""
+        return _folded(states, self.beside)[..., self.graph.direction, self.graph.target]
 
     def answers(self, capacities: Mapping[str, int]) -> dict[str, Floats]:
         """Return expected items per user for each question (name -> most items named), repeats counted in full."""
@@ -185,21 +200,21 @@ class Flow:
         i, j = np.divmod(np.arange(cells), n)
         colour = (i % _STRIDE) * _STRIDE + j % _STRIDE
         signs = np.random.default_rng(0).choice([-1.0, 1.0], cells)
-        # Starts of the same colour and district share a pass.
-        begin = weights.start.sum(axis=1) * signs
-        shared, number = np.unique(self.district * _STRIDE**2 + colour, return_inverse=True)
+        found = self.length[0] * self.single
+        weight = self.length / self.sums
 
-        def walk(_: int, first: int, stop: int) -> Floats:
-            own = number[:, None] == np.arange(first, stop)
-            end, ends = (
-                np.ascontiguousarray(weights.end[:, shared[first:stop] // _STRIDE**2]),
-                np.zeros(own.shape),
-            )
-            tables = weights.move, weights.step, end, self.graph.behind, self.scale, self.length / self.sums
-            passes.last_cells(own * begin[:, None], *tables, ends)
-            return (ends * own).sum(axis=1) * signs
+        def walk(_: int, begin: int, stop: int) -> None:
+            for number in range(begin, stop):
+                own = colour == number
+                for group in np.unique(self.district[own]):
+                    ends = np.zeros(cells)
+                    from_there = np.where(own, weights.start[group] * signs, 0.0)
+                    tables = weights.move, weights.step, weights.end[group], self.shift, self.scale
+                    passes.last_cells(from_there, *tables, weight, ends)
+                    here = own & (self.district == group)
+                    found[here] += (ends * signs)[here]
 
-        found = self.length[0] * self.single + sum(map_chunks(walk, len(shared), _TOGETHER))
+        map_chunks(walk, _STRIDE * _STRIDE, _STRIDE)
         return np.maximum(found, 0.0)
 
     def lost(self, name: str, most: int) -> Floats | None:
@@ -210,9 +225,9 @@ class Flow:
         if not ANSWERS[name].repeated:
             return None
         both = self.length * ANSWERS[name].joint_inclusion(most, self._moves)
-        once, twice = np.zeros((2, *self.weights.move.shape))
-        tables = self.weights.step, self.graph.ahead, self.scale, self.forward, self.backward(both)
-        passes.way_back_pass(*tables, once, twice)
+        (_, move, step, _), backward = self.tables, self.backward(both)
+        once, twice = np.zeros_like(move), np.zeros_like(move)
+        passes.way_back_pass(step, self.shift, self.scale, self.forward, backward, once, twice)
         return ANSWERS[name].repeats(self.graph, self.of_moves(once), self.of_moves(twice))
 
     def left(self, name: str, most: int, answer: Floats) -> Floats:
@@ -261,7 +276,7 @@ class Products:
     def __init__(self, flow: Flow, capacities: Mapping[str, int]) -> None:
         self.flow = flow
         self._kinds, found = flow.kinds(capacities), {"length": flow.length}
-        self._step, self._end = _halved(flow.weights.step), _halved(flow.weights.end)
+        self._step, self._end = _halved(flow.tables[2]), _halved(flow.tables[3])
         self._forward, self._last = _halved(flow.forward), _halved(flow.forward.sum(axis=2))
         self._backward = np.empty((len(self._kinds), *flow.forward.shape), np.float32)
         self._occurring = np.empty((len(self._kinds), 64 * flow.graph.cells))
@@ -359,32 +374,32 @@ class Products:
 
     def _directions(self, counts: Floats) -> _Directions:
         flow, features, rows = self.flow, self.flow.layout.features, len(counts)
-        graph, district = flow.graph, flow.district
+        graph, district, beside = flow.graph, flow.district, flow.beside
         pairs = counts[:, features.pair].reshape(rows, district.max() + 1, -1)
-        arrived, begun = np.zeros((2, rows, graph.cells, 8), np.float32)
-        arrived[:, graph.target, graph.direction] = counts[:, features.move]
-        begun[:, graph.target, graph.direction] = (
+        arrived, begun = np.zeros((2, rows, 8, graph.cells), np.float32)
+        arrived[:, graph.direction, graph.target] = counts[:, features.move]
+        begun[:, graph.direction, graph.target] = (
             counts[:, features.move] + counts[:, features.start][:, graph.source]
         )
-        bends, bent = counts[:, features.bend], np.zeros((0, 1, 8, 8), np.float32)
+        bends, bent = counts[:, features.bend], np.zeros((0, 8, 8, 1), np.float32)
         if bends.any():
-            bent = self._step * _halved(bends.reshape(rows, 8, 8, -1).transpose(0, 3, 1, 2))
-        end = _halved(counts[:, features.end, None] + pairs.swapaxes(1, 2)[:, district])
+            bent = self._step * _tiled(_halved(bends).reshape(rows, 8, 8, -1), beside)
+        end = _halved(counts[:, None, features.end] + pairs[:, :, district]).reshape(rows, *self._end.shape)
         single = counts[:, features.start] + counts[:, features.end] + pairs[:, district, district]
         begins = bool(begun.any() or bends.any())
-        return _Directions(begun, arrived, bent, end, single, bends, begins)
+        return _Directions(_tiled(begun, beside), _tiled(arrived, beside), bent, end, single, bends, begins)
 
     def _counted(self, along: _Directions, counted: Halves) -> tuple[Halves, Floats]:
         """Sum over beginnings, counted by each direction (`counted`). Return the sums over last moves, and the means of
         all paths with each number of moves."""
         flow, count = self.flow, len(along.end)
         by_cell, mean = np.zeros((count, *self._last.shape), np.float32), np.zeros((count, len(flow.length)))
-        weights = (flow.weights.start * flow.weights.end).sum(axis=1)
+        weights = (flow.weights.start * flow.weights.end).sum(axis=0)
         mean[:, 0] = along.single @ weights / flow.sums[0]
-        tables = self._step, self._end, flow.graph.behind, self._forward, flow.scale, flow.sums, self._last
+        tables = self._step, self._end, flow.shift, self._forward, flow.scale, flow.sums, self._last
 
         def work(row: int) -> None:
-            bent = along.bent[row] if len(along.bent) else np.zeros((0, 8, 8), np.float32)
+            bent = along.bent[row] if len(along.bent) else np.zeros((0, 8, 1), np.float32)
             direction = along.begun[row], along.arrived[row], bent, along.end[row]
             room = counted[row] if along.begins else counted[0, :0]
             passes.counted_forward_pass(*tables, *direction, room, by_cell[row], mean[row])
@@ -425,7 +440,7 @@ class Products:
         # A copy is made only where some of several kinds are asked.
         one = slice(kinds[0], kinds[0] + 1) if len(kinds) == 1 else None
         backward = self._backward[one or kinds] if len(kinds) < len(self._kinds) else self._backward
-        tables = self._step, self._end, flow.graph.ahead, self._forward, flow.scale, self._last
+        tables = self._step, self._end, flow.shift, self._forward, flow.scale, self._last
         direction = along.arrived, along.bent, along.end, begun, by_cell, centre
         passes.counted_backward_pass(*tables, backward, self._weight[kinds] / flow.sums, *direction, *room)
 
@@ -443,9 +458,27 @@ class Products:
 
 
 def _halved(table: Floats) -> Halves:
-    return np.ascontiguousarray(table, np.float32)
+    return table.astype(np.float32)
 
 
-def _by_direction(bends: NDArray[Any]) -> NDArray[Any]:
-    """Return tables of bends (row, cell, direction out, direction in) in the order of the features."""
-    return bends.transpose(0, 2, 3, 1).reshape(len(bends), -1)
+def _beside(districts: int, cells: int) -> int:
+    """Return how many maps lie side by side: a divisor of their number.
+
+    >>> _beside(1, 36), _beside(36, 36), _beside(16, 256)
+    (1, 12, 2)
+    """
+    return max(
+        number
+        for number in range(1, districts + 1)
+        if districts % number == 0 and (number == 1 or number * cells <= _WIDE)
+    )
+
+
+def _tiled(table: NDArray[Any], beside: int) -> NDArray[Any]:
+    """Return the same for every map."""
+    return table if beside == 1 else np.tile(table, beside)
+
+
+def _folded(table: NDArray[Any], beside: int) -> Floats:
+    """Return the sum over all maps."""
+    return table.reshape(*table.shape[:-1], beside, -1).sum(axis=-2, dtype=np.float64)

@@ -97,23 +97,10 @@ class MoveGraph:
         return of_moves.take(self._lower, axis) + of_moves.take(self.reverse[self._lower], axis)
 
     def leaving(self, of_moves: Floats) -> Floats:
-        """Return values of moves by the cell they leave and direction; 0 where a move would leave the grid."""
-        table = np.zeros((self.cells, 8))
-        table[self.source, self.direction] = of_moves
+        """Return values of moves by direction and the cell they leave; 0 where a move would leave the grid."""
+        table = np.zeros((8, self.cells))
+        table[self.direction, self.source] = of_moves
         return table
-
-    @cached_property
-    def ahead(self) -> Ints:
-        """Entry (c, d): the cell to which direction d leads from c; -1: off the grid."""
-        found = np.full((self.cells, 8), -1)
-        found[self.source, self.direction] = self.target
-        return found
-
-    @cached_property
-    def behind(self) -> Ints:
-        """Entry (c, d): the cell from which direction d leads to c; -1: off the grid."""
-        # Directions are numbered so that the opposite ones add up to 7.
-        return np.ascontiguousarray(self.ahead[:, ::-1])
 
     @cached_property
     def bend(self) -> Ints:

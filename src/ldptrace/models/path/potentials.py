@@ -157,10 +157,10 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Factors of a path's weight, cell by cell.
+    """Factors of a path's weight.
 
-    Columns of `start` and `end` are for the districts of the first cell, those of `move` for the directions out of a
-    cell; `step[c, d, b]` is for the direction d out of cell c that was entered in direction b.
+    Rows of `start` and `end` are for the districts of the first cell, those of `move` for the directions out of a cell;
+    `step[d, b]` is for the direction d out of a cell that was entered in direction b.
     """
 
     start: Floats
@@ -184,11 +184,10 @@ class Weights:
         )
         out = np.maximum(graph.by_source(graph.open_moves), 1.0)
         move = graph.leaving(graph.open_moves * np.exp(moves) / out[graph.source])
-        step = np.ascontiguousarray(np.exp(bends).reshape(8, 8, -1).transpose(2, 0, 1)) * move[:, :, None]
+        step = np.exp(bends).reshape(8, 8, -1) * move[:, None]
         places = np.arange(district.max() + 1)
-        start = np.where(district[:, None] == places, (graph.open_cells * np.exp(starts))[:, None], 0.0)
-        to_cells = np.ascontiguousarray(pairs.reshape(len(places), -1).T[district])
-        end = graph.open_cells[:, None] * np.exp(ends[:, None] + to_cells)
+        start = np.where(district == places[:, None], graph.open_cells * np.exp(starts), 0.0)
+        end = graph.open_cells * np.exp(ends + pairs.reshape(len(places), -1)[:, district])
         return Weights(start, end, move, step)
 
 

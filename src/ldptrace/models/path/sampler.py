@@ -26,7 +26,7 @@ class PathSampler:
     """
 
     grid: Grid
-    ahead: Ints
+    shift: Ints
     first: Floats
     first_other: Ints32
     step: Floats
@@ -38,23 +38,21 @@ class PathSampler:
     @staticmethod
     def prepare(flow: Flow) -> PathSampler:
         """Return tables for a model."""
-        found, weights = flow.backward(flow.length), flow.weights
-        begin = (flow.forward[1:2] * found[1:2]).transpose(0, 3, 2, 1)
+        forward, backward = flow.by_district(flow.forward), flow.by_district(flow.backward(flow.length))
+        begin = forward[1:2] * backward[1:2]
         outcomes = np.concatenate([flow.length[0] * flow.single, begin.ravel()])
         first, first_other = np.empty(len(outcomes)), np.empty(len(outcomes), dtype=np.int32)
         _alias(outcomes / outcomes.sum(), first, first_other)
-        end, ending = np.ascontiguousarray(weights.end.T), flow.length / flow.sums
-        # A path stays in its group.
-        backward = np.ascontiguousarray(found.transpose(0, 3, 2, 1))
-        tables = flow.graph.ahead, first, first_other, weights.step, flow.scale, ending, end, backward
-        return PathSampler(flow.graph.grid, *tables)
+        weights, ending = flow.weights, flow.length / flow.sums
+        tables = weights.step, flow.scale, ending, weights.end, backward
+        return PathSampler(flow.graph.grid, flow.shift, first, first_other, *tables)
 
     def draw(self, count: int, sources: Sequence[np.random.Generator]) -> CellPaths:
         """`count` independent paths, each chunk from its own source."""
         tables = (
             self.first,
             self.first_other,
-            self.ahead,
+            self.shift,
             self.step,
             self.scale,
             self.ending,
@@ -104,7 +102,7 @@ def _alias(probabilities, threshold, other):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _walk(rng, first, first_other, ahead, step, scale, ending, end, backward, cells, sizes):  # type: ignore[no-untyped-def]
+def _walk(rng, first, first_other, shift, step, scale, ending, end, backward, cells, sizes):  # type: ignore[no-untyped-def]
     positions, _, _, size = backward.shape
     chance, at = np.empty(8), 0
     for walk in range(len(sizes)):
@@ -124,8 +122,7 @@ def _walk(rng, first, first_other, ahead, step, scale, ending, end, backward, ce
         else:
             group, rest = divmod(state - size, 8 * size)
             b, c = divmod(rest, size)
-            # Directions are numbered so that the opposite ones add up to 7.
-            cells[at], cells[at + 1] = ahead[c, 7 - b], c
+            cells[at], cells[at + 1] = c - shift[b], c
             at += 2
             k = 1
             while k < positions - 1:
@@ -135,8 +132,8 @@ def _walk(rng, first, first_other, ahead, step, scale, ending, end, backward, ce
                     break
                 for d in range(8):
                     # A step off the map has no weight, and no cell either.
-                    weight = step[c, d, b]
-                    chance[d] = weight * backward[k + 1, group, d, ahead[c, d]] if weight > 0 else 0.0
+                    weight = step[d, b, c]
+                    chance[d] = weight * backward[k + 1, group, d, c + shift[d]] if weight > 0 else 0.0
                 left *= scale[k + 1]
                 following = -1
                 for d in range(8):
@@ -148,7 +145,7 @@ def _walk(rng, first, first_other, ahead, step, scale, ending, end, backward, ce
                 if following < 0:
                     break
                 b = following
-                c = ahead[c, b]
+                c += shift[b]
                 cells[at] = c
                 at += 1
                 k += 1
