@@ -120,20 +120,32 @@ def allowed_variances(
     # What the answers say only if variances are far larger would cost time and tell next to nothing.
     sizes, directions = np.linalg.eigh(Spread.of(views).total(np.where(free, logs + WIDER, logs)))
     seen = directions[:, (sizes > FAINT) | (sizes == sizes.max(initial=0.0))].T
-    spread, target = Spread.of([seen @ view for view in views]), seen @ target
+    packed, target = Spread.of([seen @ view for view in views]).packed, seen @ target
+    # The last row of this matrix's root is what the root of the covariance makes of the target.
+    size = len(target)
+    whole, row, column = np.zeros((size + 1) ** 2), *np.tril_indices(size)
+    lower, alone = (size + 1) * row + column, np.where(row == column, 1.0, 0.0)
+    whole[-size - 1 :] = np.append(target, target @ target + 1)
 
-    def chance(at: Floats) -> float:
-        return _evidence(spread, at, target)[0] - 0.5 * float(belief @ (at - first) ** 2)
+    def chance(at: Floats, covariance: Floats) -> float:
+        whole[lower] = covariance
+        root = np.linalg.cholesky(whole.reshape(size + 1, size + 1))
+        evidence = -0.5 * float(root[-1, :-1] @ root[-1, :-1]) - float(np.log(np.diag(root)[:-1]).sum())
+        return evidence - 0.5 * float(belief @ (at - first) ** 2)
 
-    at, value, drawn = logs, chance(logs), []
+    at, covariance, drawn = logs, alone + np.exp(logs) @ packed, []
+    value = chance(at, covariance)
     for _ in range(count):
         for _ in range(STEPS):
             there = at.copy()
             moved = rng.permutation(np.flatnonzero(free))[:MOVED]
             there[moved] += STEP * rng.standard_normal(len(moved))
-            new = chance(there)
+            # Few components move: the others add what they added before.
+            changed = covariance + (np.exp(there[moved]) - np.exp(at[moved])) @ packed[moved]
+            new = chance(there, changed)
             if np.log(rng.random()) < new - value:
-                at, value = there, new
+                at, covariance, value = there, changed, new
+        covariance = alone + np.exp(at) @ packed
         drawn.append(at)
     return np.array(drawn)
 

@@ -59,7 +59,8 @@ class Fit(Generic[Model]):
 
     `with_trip` is the share of devices with a trip that it was fitted with: one, unless the answers to single questions
     say clearly that it is less. `expected` are the answers of all devices to each question. The last round wanted to
-    move none of them by more than `change` standard errors.
+    move none of them by more than `change` standard errors. `nearest` is how the potentials would follow if all answers
+    grew (`Solver.beyond`).
     """
 
     model: Model
@@ -69,6 +70,7 @@ class Fit(Generic[Model]):
     change: float
     with_trip: float
     share: Share
+    nearest: tuple[Floats, float] | None = None
 
     @property
     def converged(self) -> bool:
@@ -165,7 +167,7 @@ def _fitted(
     here: Model, solver: Solver[Model], rounds: _Rounds, progress: Callable[[int, int], None] | None
 ) -> Fit[Model]:
     logs = rounds.logs(solver.prior)
-    guess, share, settled = first_guess(solver.observations), None, False
+    guess, found, settled = first_guess(solver.observations), None, False
     for number in range(1, rounds.most + 1):
         if progress is not None:
             progress(number, rounds.most)
@@ -180,22 +182,23 @@ def _fitted(
             continue
         # Without a clear share there is none: with few answers it would only overfit.
         if guess.clear:
-            share, before = _share(here, solver, logs), solver.growth(here)
-            solver.with_trip = _possible(1 - share.value)
+            found, before = _share(here, solver, logs), solver.growth(here)
+            solver.with_trip = _possible(1 - found[0].value)
             change = max(change, float(np.abs(solver.growth(here) - before).max()))
         if change < TOLERANCE:
             break
-    share = share or _share(here, solver, logs)
-    variances = _variances(solver.prior, logs)
-    return Fit(here, solver.expected(here), variances, number, change, solver.with_trip, share)
+    found = found or _share(here, solver, logs)
+    variances, expected = _variances(solver.prior, logs), solver.expected(here)
+    return Fit(here, expected, variances, number, change, solver.with_trip, *found)
 
 
 def _variances(prior: Prior, logs: Floats) -> dict[str, float]:
     return {part.name: float(np.exp(log)) for part, log in zip(prior.components, logs, strict=True)}
 
 
-def _share(here: Model, solver: Solver[Model], logs: Floats) -> Share:
-    """Return the share without a trip with its error, by the totals and by the model.
+def _share(here: Model, solver: Solver[Model], logs: Floats) -> tuple[Share, tuple[Floats, float] | None]:
+    """Return the share without a trip with its error, by the totals and by the model, and how the potentials would
+    follow if all answers grew, where that was asked.
 
     Totals of the questions that every trip answers once need no model. What all other answers say depends on the model,
     and counts the less the more it differs from the totals: a misfit must not be taken for people at home. The error is
@@ -203,15 +206,15 @@ def _share(here: Model, solver: Solver[Model], logs: Floats) -> Share:
     """
     totals, with_trip = first_guess(solver.observations), solver.with_trip
     if not totals.known:
-        return first_guess([])
+        return first_guess([]), None
     # All of it is about x, the logarithm of the share with a trip less that of now: estimates with their variances.
     by_totals, variance = _log_of(totals, with_trip)
     growth = solver.growth(here)
-    _, precision = solver.beyond(growth, logs)
+    nearest, precision = solver.beyond(growth, logs)
     own, own_variance = _log_of(first_guess(solver.weighted()), with_trip)
     rest = precision - 1 / own_variance
     if rest <= 0:
-        return totals
+        return totals, (nearest, precision)
     by_model = (float(growth @ solver.misfit(here)) - own / own_variance) / rest
     own_doubt, square = 1 / rest + INEXACT**2, (by_model - by_totals) ** 2
     # Up to `AGREED` standard errors the two agree; beyond, what the model says is as doubtful as makes it so.
@@ -219,7 +222,7 @@ def _share(here: Model, solver: Solver[Model], logs: Floats) -> Share:
     found = (by_totals / variance + by_model / doubt) / (1 / variance + 1 / doubt)
     differs = square > CLEAR**2 * (variance + own_doubt)
     mistaken = 1 - with_trip * math.exp(min(by_model, 1.0)) if differs else None
-    return Share(1 - with_trip * (1 + found), totals.std_error, mistaken)
+    return Share(1 - with_trip * (1 + found), totals.std_error, mistaken), (nearest, precision)
 
 
 def _log_of(share: Share, with_trip: float) -> tuple[float, float]:

@@ -93,6 +93,8 @@ UNTOLD = 1.0
 # A step that moves the answers by more standard errors than this begins far from the fit: the first round ends with one
 # that does not, and rows of the pools are computed again after one that does. Later rounds end with one of ENOUGH.
 NEARBY, ENOUGH = 3.0, 0.5
+# Rounds in which potentials are divided among the components: a rough division is as good to go on from.
+DIVIDED = 50
 # Rows of the pools that a thread computes at a time.
 ROWS = 16
 
@@ -234,7 +236,7 @@ class IterativeSolver(Solver[Model]):
         from scipy.sparse.linalg import lsqr
 
         sizes = np.exp(logs / 2)[self.prior.owner]
-        found: Floats = sizes * lsqr(self.prior.basis @ diags_array(sizes), potentials, iter_lim=100)[0]
+        found: Floats = sizes * lsqr(self.prior.basis @ diags_array(sizes), potentials, iter_lim=DIVIDED)[0]
         return found
 
     def _cost(self, gap: Floats, logs: Floats) -> float:

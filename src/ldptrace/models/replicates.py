@@ -50,7 +50,7 @@ def redrawn(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) ->
         drawn = solver.changes(fit.model, logs, count, rng)
         # The share of devices with a trip is uncertain, too. A larger one makes all answers larger; each replicate
         # draws one, and potentials that undo it as well as they can.
-        nearest, precision = solver.beyond(solver.growth(fit.model), logs)
+        nearest, precision = fit.nearest or solver.beyond(solver.growth(fit.model), logs)
     return drawn - np.outer(rng.standard_normal(count) / math.sqrt(max(precision, 1.0)), nearest)
 
 
