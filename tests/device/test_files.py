@@ -43,6 +43,16 @@ def test_what_is_no_gpx_has_no_trips(broken: bytes) -> None:
     assert gpx_trips(broken) == []
 
 
+def test_elements_in_others_of_their_kind_are_read_once() -> None:
+    point = '<trkpt lat="{0}" lon="{0}"><time>2026-11-10T08:00:00Z</time>{1}</trkpt>'
+    inside = f"<trkseg>{point.format(2, '')}</trkseg>"
+    later = "<extensions><time>2027-01-01T00:00:00Z</time></extensions>"
+    segment = f"<trkseg>{point.format(1, inside)}{inside}{point.format(3, later)}</trkseg>"
+    found = gpx_trips(f"<gpx><trk>{segment}</trk></gpx>".encode())
+    assert [[x for x, _, _ in trip.points] for trip in found] == [[1.0, 3.0], [2.0], [2.0]]
+    assert {trip.arrival for trip in found} == {unix_time("2026-11-10T08:00:00Z")}
+
+
 def test_lines_of_geojson_are_trips() -> None:
     line = {"type": "LineString", "coordinates": [[1, 2], [3, 4]]}
     timed = {"geometry": line, "properties": {"coordTimes": ["1970-01-05T00:00:00Z", "1970-01-05T01:00:00Z"]}}

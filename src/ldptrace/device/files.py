@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 from xml.etree import ElementTree
+from xml.parsers import expat
 
 from ldptrace.device.track import Point, Recording, coordinate, part
 from ldptrace.errors import InputError
@@ -71,28 +72,36 @@ def gpx_trips(data: bytes) -> list[Recording]:
     >>> gpx_trips(b"<gpx><trk>" + segment + b"</trk></gpx>")[0].arrival
     1767225600.0
     """
+    elements, parser = ElementTree.TreeBuilder(), expat.ParserCreate(namespace_separator="}")
+    parser.StartElementHandler, parser.EndElementHandler = elements.start, elements.end
+    parser.CharacterDataHandler = elements.data
+    # Entities can grow without limit, and GPX needs none: nothing after the document type is read.
+    parser.StartDoctypeDeclHandler = _refuse
     try:
-        root = ElementTree.fromstring(data, ElementTree.XMLParser(target=_Elements()))
-    except (ElementTree.ParseError, LookupError, ValueError):
+        parser.Parse(data, True)
+    except (expat.ExpatError, LookupError, ValueError):
         return []
+    root = elements.close()
     # Elements of extensions are in other namespaces.
     own = root.tag[: root.tag.rfind("}") + 1]
     trips = []
     for segment in root.iter(f"{own}trkseg"):
         points, unix = list[Point](), math.nan
-        for point in segment.iter(f"{own}trkpt"):
-            texts = [found.text or "" for found in point.iter(f"{own}time")]
-            unix = unix_time(texts[-1]) if texts else math.nan
+        for point in _children(segment, f"{own}trkpt"):
+            times = _children(point, f"{own}time")
+            unix = unix_time(times[-1].text or "") if times else math.nan
             points.append((_attribute(point.get("lon")), _attribute(point.get("lat")), own_clock(unix)))
         trips.append(Recording(points, unix))
     return trips
 
 
-class _Elements(ElementTree.TreeBuilder):
-    """Elements of a document without a document type: its entities can grow without limit, and GPX needs none."""
+def _refuse(*_: object) -> None:
+    raise ValueError("a document type is declared")
 
-    def doctype(self, *_: object) -> None:
-        raise ValueError("a document type is declared")
+
+def _children(element: ElementTree.Element, tag: str) -> list[ElementTree.Element]:
+    """Return the elements directly in this one: each is read once, however deep elements are nested."""
+    return [child for child in element if child.tag == tag]
 
 
 def geojson_trips(data: bytes) -> list[Recording]:
