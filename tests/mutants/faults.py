@@ -22,7 +22,7 @@ RECEIVE = "tests/curator/test_receive.py"
 # The audit's own tests, and what it says of a device that is at fault: by part, so that a fault runs what should see it.
 AUDITED_SOURCE, AUDITED_EXACT, AUDITED_STRUCTURE, AUDITED_ATTACKS, AUDITED_MARGINALS, AUDITED_VERDICT = (
     f"tests/audit/test_{part}.py"
-    for part in ("source", "exact", "client", "black_box", "marginals", "verdict")
+    for part in ("source", "exact", "client", "black_box", "exact_marginals", "verdict")
 )
 
 _RANDOM = f"{PROTOCOL}/randomness.py"
@@ -519,7 +519,7 @@ NEIGHBOUR_FAULTS = [
     Fault("stream: a step without trips weighs half", f"{_STREAMS}/now.py", "LEAST = 0.05", "LEAST = 0.5", "tests/streams/test_now.py"),
     Fault("stream: the last moment does not count", f"{_STREAMS}/occasions.py", "(ended <= span[1])", "(ended < span[1])", "tests/streams/test_occasions.py"),
     Fault("stream: one late time refuses all trips", f"{_STREAMS}/run.py", "np.clip(arrivals(trips)[some] - trips.t[trips.offsets[:-1][some]], 0, span)", "arrivals(trips)[some] - trips.t[trips.offsets[:-1][some]]", f"{NEIGHBOURS}::test_the_last_time_ends_no_stream"),
-    Fault("trips: the fewest are certain", "src/ldptrace/curator/estimates.py", "max(1 - none - WIDE * share_error, 0.0))", "max(1 - none, 0.0))", "tests/curator/test_trips.py"),
+    Fault("trips: the fewest are certain", "src/ldptrace/curator/estimates.py", "max(1 - none - WIDE * share_error, 0.0))", "max(1 - none, 0.0))", "tests/curator/test_estimates_trips.py"),
     Fault("accounting: what is not looked at is free", "src/ldptrace/curator/accounting.py", "max(1 - seen, 0.0) + omitted + 1e-14", "0.0", "tests/curator/test_accounting.py"),
     Fault("accounting: a lifetime is stated without the per cent", "src/ldptrace/curator/accounting.py", "composed_epsilon(n, local, delta * answers, answers) * STATED", "composed_epsilon(n, local, delta * answers, answers)", "tests/curator/test_accounting.py"),
     Fault("estimates: the choice of users adds no error to nulls", "src/ldptrace/curator/estimates.py", "return math.sqrt(noise * reports / users**2 + sampled)", "return math.sqrt(noise * reports / users**2)", "tests/curator/test_estimates.py"),
@@ -529,7 +529,7 @@ NEIGHBOUR_FAULTS = [
     Fault("findings: the variance in the middle is that of an end", "src/ldptrace/curator/tally.py", "0.25 if q < 0.5 < p else 0.0", "0.0", "tests/curator/test_tally.py"),
     Fault("matrix: trips outside the zones have no weight", "src/ldptrace/products/matrix.py", "sample.weight * (len(trips) - len(inside))", "(len(trips) - len(inside))", "tests/products/test_matrix.py"),
     Fault("stream: one answer fewer is promised", f"{_STREAMS}/run.py", "math.ceil(span / every)", "math.floor(span / every)", "tests/streams/test_run.py"),
-    Fault("intervals: nine of ten", "src/ldptrace/curator/estimates.py", "WIDE = 1.96", "WIDE = 1.645", "tests/curator/test_trips.py"),
+    Fault("intervals: nine of ten", "src/ldptrace/curator/estimates.py", "WIDE = 1.96", "WIDE = 1.645", "tests/curator/test_estimates_trips.py"),
     Fault("lengths: the last class is one length", "src/ldptrace/models/lengths.py", "    laws[:, -1] += np.maximum(1 - laws.sum(axis=1), 0)\n", "", "tests/models/test_lengths.py"),
     Fault("ordinal: narrow bends say how far off a profile is", "src/ldptrace/models/ordinal.py", "np.where(wide >= min(LEAST, wide.max()), evidence, -np.inf)", "evidence", "tests/models/test_ordinal.py"),
     Fault("stream: all devices have one phase", f"{_STREAMS}/occasions.py", "phase = rng.random(devices) * every", "phase = np.full(devices, rng.random() * every)", "tests/streams/test_occasions.py"),
