@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ldptrace.core import ragged
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
-from ldptrace.core.paths import CellPaths
+from ldptrace.core.paths import CellPaths, grid_moves
 from ldptrace.options import option, settle
 from ldptrace.protocol.grid import Grid
 
@@ -117,14 +117,12 @@ class Ngram(Options):
 
     @cached_property
     def near(self) -> NDArray[np.int64]:
-        """The cells that can follow each cell, ascending; -1 where there are fewer than nine."""
-        i, j = np.divmod(np.arange(self.grid.cells), self.grid.n)
-        around = np.maximum(np.abs(i[:, None] - i), np.abs(j[:, None] - j)) <= 1
-        if not self.stay:
-            np.fill_diagonal(around, False)
-        cell, follower = np.nonzero(around)
+        """The cells that can follow each cell, itself last; -1 where there is none."""
+        cell, direction, target = grid_moves(self.grid.n).T
         table = np.full((self.grid.cells, 9), -1)
-        table[cell, ragged.places(ragged.offsets_of(around.sum(axis=1)))] = follower
+        table[cell, direction] = target
+        if self.stay:
+            table[:, 8] = np.arange(self.grid.cells)
         return table
 
     def perturb(self, paths: CellPaths, rng: np.random.Generator) -> CellPaths:
@@ -254,7 +252,7 @@ def _bounding_box(drawn, near):  # type: ignore[no-untyped-def]
     n = int(np.sqrt(len(near)))
     i, j = drawn // n, drawn % n
     low_i, high_i, low_j, high_j = i.min(), i.max() + 1, j.min(), j.max() + 1
-    if near[0, 0] != 0 and len(drawn) > 1 and high_i - low_i == 1 and high_j - low_j == 1:
+    if near[0, 8] < 0 and len(drawn) > 1 and high_i - low_i == 1 and high_j - low_j == 1:
         # A single cell leaves no way to move: one ring more does.
         low_i, high_i, low_j, high_j = max(low_i - 1, 0), high_i + 1, max(low_j - 1, 0), high_j + 1
     inside = np.zeros((n, n), dtype=np.bool_)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -23,6 +24,16 @@ def pair_distance(ngram: Ngram, a: int, b: int) -> int:
 
 def adjacent(a: int, b: int, n: int, stay: bool) -> bool:
     return max(abs(a // n - b // n), abs(a % n - b % n)) <= 1 and (stay or a != b)
+
+
+def test_fine_grids_need_little_memory() -> None:
+    ngram = Ngram(Grid((0, 0, 1, 1), 64), 1.0)
+    tracemalloc.start()
+    try:
+        assert ngram.near.shape == (4096, 9)
+        assert tracemalloc.get_traced_memory()[1] < 10e6
+    finally:
+        tracemalloc.stop()
 
 
 def grams(ngram: Ngram, length: int) -> list[tuple[int, ...]]:

@@ -51,11 +51,14 @@ def tree_distances(nodes: Sequence[Node]) -> NDArray[np.float64]:
     >>> tree_distances([("food", "cafe"), ("food",), ("study", "library")])[0].tolist()
     [0.0, 1.0, 4.0]
     """
-    size = np.array([len(path) for path in nodes])
-    parts = np.array([[*path, *[""] * (max(size) - len(path))] for path in nodes])
+    longest = max(map(len, nodes))
+    padded = np.array([[*path, *[""] * (longest - len(path))] for path in nodes])
+    # Many regions share a node.
+    parts, at = np.unique(padded, axis=0, return_inverse=True)
+    size = np.count_nonzero(parts != "", axis=1)
     shared = np.cumprod(parts[:, None] == parts, axis=2).sum(axis=2)
-    above = np.minimum(shared, np.minimum.outer(size, size))
-    return np.add.outer(size, size) - 2.0 * above
+    between = np.add.outer(size, size) - 2.0 * np.minimum(shared, np.minimum.outer(size, size))
+    return np.asarray(between[np.ix_(at.ravel(), at.ravel())])
 
 
 DAY_MINUTES = 1440

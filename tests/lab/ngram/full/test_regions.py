@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -130,6 +132,16 @@ def test_distances_are_those_of_a_tree(some: list[Node]) -> None:
             assert between[i, j] <= len(a) + len(b)
             for k in range(len(some)):
                 assert between[i, j] <= between[i, k] + between[k, j]
+
+
+def test_many_regions_of_one_node_need_little_memory() -> None:
+    nodes = [("food", "cafe", "small"), ("study",)] * 500
+    tracemalloc.start()
+    try:
+        between = tree_distances(nodes)
+        assert tracemalloc.get_traced_memory()[1] < 2 * between.nbytes
+    finally:
+        tracemalloc.stop()
 
 
 def test_distances_by_hand() -> None:
