@@ -29,6 +29,7 @@ from ldptrace.core.values import (
     numbers_of,
     pc,
     split_ids,
+    without_rows,
 )
 from ldptrace.errors import FormatError, NothingUsable
 
@@ -114,7 +115,7 @@ def _suggested(table: pa.Table, columns: Columns) -> str:
 
 def stated_timezone(schema: pa.Schema, names: Names | None = None) -> str | None:
     """Return the time zone that the types of the columns of times state."""
-    table, columns = positioned(schema.empty_table(), names)
+    table, columns = positioned(without_rows(schema), names)
     of_lists = columns.x is not None and is_list(table.schema.field(columns.x).type)
     return _zone_of(table.schema, _with_moments(table.schema, columns, of_lists)[0])
 

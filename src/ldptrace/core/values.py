@@ -35,6 +35,11 @@ class _Functions:
 pc: Any = _Functions()
 
 
+def without_rows(schema: pa.Schema) -> pa.Table:
+    """Return an empty table; `Schema.empty_table` loads pandas."""
+    return pa.Table.from_batches([], schema)
+
+
 def common(values: Sequence[V]) -> V | None:
     """Return the value of all, or None if they differ.
 

@@ -24,7 +24,7 @@ from ldptrace.core.positions import LISTS
 from ldptrace.core.reading import Names, Reading
 from ldptrace.core.tables import START
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.core.values import NUMBER, pc, whole_of
+from ldptrace.core.values import NUMBER, pc, whole_of, without_rows
 from ldptrace.core.words import total
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io import published
@@ -47,7 +47,7 @@ def read(path: Path, reading: Reading) -> Parsed:
         return published.porto_of(path, reading)
     text = text.settled()
     assert text.schema is not None
-    table = pa.concat_tables([text.schema.empty_table(), *text.tables()])
+    table = pa.concat_tables([without_rows(text.schema), *text.tables()])
     columns = find_columns(table.column_names, reading.names)
     found, account = of_table(named(table, columns, numbered), reading, place="line", first=2)
     hints = tuple(f"column {name}: does it say when? (--t {name})" for name in text.dated)

@@ -20,7 +20,7 @@ from ldptrace.core.columns import Columns, find_columns
 from ldptrace.core.positions import LISTS
 from ldptrace.core.reading import Names, Reading
 from ldptrace.core.tables import START
-from ldptrace.core.values import is_list, names_of, values_of, whole_of
+from ldptrace.core.values import is_list, names_of, values_of, whole_of, without_rows
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io.account import Account, Parsed, each, of_table
 from ldptrace.io.text import line_blocks
@@ -32,7 +32,7 @@ BROKEN = "lines that are no JSON object"
 def read(path: Path, reading: Reading) -> Parsed:
     """Read the lines as a table."""
     lines = Lines.of(path, reading.names)
-    table = pa.concat_tables([lines.schema.empty_table(), *lines.tables()])
+    table = pa.concat_tables([without_rows(lines.schema), *lines.tables()])
     for name in lines.names:
         if (numbers := whole_of(table[name])) is not None:
             table = table.set_column(table.column_names.index(name), name, numbers)

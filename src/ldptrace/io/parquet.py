@@ -23,7 +23,7 @@ from ldptrace.core.crs import WGS84
 from ldptrace.core.reading import Names, Reading
 from ldptrace.core.tables import stated_timezone
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.core.values import common, is_list, pc
+from ldptrace.core.values import common, is_list, pc, without_rows
 from ldptrace.errors import FormatError
 from ldptrace.io.account import Account, Parsed, naming, of_table, unique_ids
 from ldptrace.io.provenance import KEY, from_document, from_text, to_text
@@ -169,7 +169,7 @@ def read(paths: Sequence[Path], reading: Reading) -> Parsed:
     tables = []
     for path in paths:
         with naming(path):
-            empty = wanted(schema_of(path))[1].empty_table()
+            empty = without_rows(wanted(schema_of(path))[1])
             tables.append(pa.concat_tables([empty, *batches(path, 1 << 62)]))
     with naming(paths[0]):
         table = pa.concat_tables(tables, promote_options="permissive")

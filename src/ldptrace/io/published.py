@@ -27,7 +27,7 @@ from ldptrace.core.columns import refuse_repeats
 from ldptrace.core.crs import WGS84
 from ldptrace.core.reading import Names, Reading
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.core.values import numbers, pc, split_ids
+from ldptrace.core.values import numbers, pc, split_ids, without_rows
 from ldptrace.errors import FormatError, InputError, NothingUsable
 from ldptrace.io.account import Account, Parsed, each, naming, of_table
 from ldptrace.io.text import (
@@ -202,7 +202,7 @@ def geolife_modes(paths: Sequence[Path], offsets: Ints, t: Floats) -> list[str |
     }
     if not known:
         return None
-    none = LABELS.columns.empty_table()
+    none = without_rows(LABELS.columns)
     return [
         _modes(known.get(path.parent.parent, none), t[offsets[place] : offsets[place + 1]])
         for place, path in enumerate(paths)
@@ -253,7 +253,7 @@ def _parse(paths: Sequence[Path], log: Log) -> tuple[pa.Table, Ints]:
             tables.append(_rows(text, log))
         except pa.ArrowInvalid:
             raise NothingUsable(_first_broken(batch, log)) from None
-    return pa.concat_tables(tables) if tables else log.columns.empty_table(), np.array(sizes, dtype=np.int64)
+    return pa.concat_tables(tables) if tables else without_rows(log.columns), np.array(sizes, dtype=np.int64)
 
 
 def _batches(paths: Sequence[Path], log: Log) -> Iterator[list[tuple[Path, bytes]]]:

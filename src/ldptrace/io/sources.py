@@ -24,7 +24,7 @@ from ldptrace.core.columns import find_columns
 from ldptrace.core.positions import positioned, rows_are_trips
 from ldptrace.core.reading import Names, Reading
 from ldptrace.core.tables import named
-from ldptrace.core.values import numbers_of, pc
+from ldptrace.core.values import numbers_of, pc, without_rows
 from ldptrace.core.words import total
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io import csv, jsonl, parquet
@@ -106,9 +106,9 @@ def _source(kind: str, path: Path, given: Names, trips: bool | None) -> Source:
     columns = find_columns(schema.names, given)
     lines = rows_are_trips(schema, columns)
     if lines is None:
-        first, columns = positioned(next(read(ROWS, None), schema.empty_table()), given, lines=trips)
+        first, columns = positioned(next(read(ROWS, None), without_rows(schema)), given, lines=trips)
         lines = rows_are_trips(first.schema, columns)
-    empty, reading = standard(schema.empty_table(), Reading(names=given), lines)
+    empty, reading = standard(without_rows(schema), Reading(names=given), lines)
     said = {"crs": columns.crs, "user": columns.user} | {name: text for name, text in said.items() if text}
 
     def placed(many: int, most: int | None) -> Iterator[pa.Table]:
@@ -154,7 +154,7 @@ def assemble(
         # Parts must have the same columns: whether a number is an id or a further column may differ between them.
         table = table.select([name for name in ("x", "y", "t", found.user) if name in table.column_names])
         path = part.with_name(part.name.replace("points", "trips"))
-        empty = table.schema.empty_table()
+        empty = without_rows(table.schema)
         read = partial(_trips, path)
         files.append(Source(path, read, table.num_rows, Names(), True, empty, found.crs, found.user))
         chunk = max(_PIECE, memory // 16) * table.num_rows // max(table.nbytes, 1)
