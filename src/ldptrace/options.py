@@ -73,24 +73,24 @@ def settle(record: Any) -> None:
         value = getattr(record, entry.name)
         if value is None and type(None) in kinds:
             continue
-        found = option_of(entry)
-        if found.parse is not None:
-            value = found.parse(value)
+        about = option_of(entry)
+        if about.parse is not None:
+            value = about.parse(value)
         elif not any(_fits(value, kind) for kind in kinds):
             raise InputError(f"{entry.name} must be {_allowed(kinds)}, got {str(value)[:80]!r}")
-        low = found.above or 0 if found.least is None else found.least
-        if found.below is not None and not (value < found.below and (value > low or value == found.least)):
+        low = about.above or 0 if about.least is None else about.least
+        if about.below is not None and not (value < about.below and (value > low or value == about.least)):
             raise InputError(
-                f"{entry.name} must be between {low:g} and {found.below:g}, got {str(value)[:80]}"
+                f"{entry.name} must be between {low:g} and {about.below:g}, got {str(value)[:80]}"
             )
-        if found.least is not None and not value >= found.least:
-            raise InputError(f"{entry.name} must be at least {found.least:g}, got {value}")
-        if found.most is not None and not value <= found.most:
-            raise InputError(f"{entry.name} must be at most {found.most:,}, got {str(value)[:80]}")
-        if found.above is not None and not value > found.above:
-            least = "a positive number" if found.above == 0 else f"a number above {found.above:g}"
+        if about.least is not None and not value >= about.least:
+            raise InputError(f"{entry.name} must be at least {about.least:g}, got {value}")
+        if about.most is not None and not value <= about.most:
+            raise InputError(f"{entry.name} must be at most {about.most:,}, got {str(value)[:80]}")
+        if about.above is not None and not value > about.above:
+            least = "a positive number" if about.above == 0 else f"a number above {about.above:g}"
             raise InputError(f"{entry.name} must be {least}, got {str(value)[:80]}")
-        object.__setattr__(record, entry.name, value if found.check is None else found.check(value))
+        object.__setattr__(record, entry.name, value if about.check is None else about.check(value))
 
 
 def decoded(record: Callable[..., Made], data: Mapping[str, Any]) -> Made:
@@ -128,16 +128,16 @@ def from_options(record: Callable[..., Made], given: Mapping[str, Any]) -> Made:
     that may be None is made where an option is given that no other record has."""
     hints, values = _hints(record), {}
     inner = {
-        entry.name: (found, {option.name for option, _ in options_in(found)})
+        entry.name: (kind, {option.name for option, _ in options_in(kind)})
         for entry in fields(record)  # type: ignore[arg-type]
-        if "option" not in entry.metadata and (found := _record_in(hints[entry.name]))
+        if "option" not in entry.metadata and (kind := _record_in(hints[entry.name]))
     }
     for entry in fields(record):  # type: ignore[arg-type]
         if entry.name in inner:
-            found, own = inner[entry.name]
+            kind, own = inner[entry.name]
             others = set[str]().union(*(names for name, (_, names) in inner.items() if name != entry.name))
-            if found is hints[entry.name] or given.keys() & (own - others):
-                values[entry.name] = from_options(found, given)
+            if kind is hints[entry.name] or given.keys() & (own - others):
+                values[entry.name] = from_options(kind, given)
         elif entry.name in given:
             values[entry.name] = given[entry.name]
         elif "option" in entry.metadata and entry.default is MISSING:
@@ -147,8 +147,7 @@ def from_options(record: Callable[..., Made], given: Mapping[str, Any]) -> Made:
 
 def option_of(entry: Field[Any]) -> Option:
     """Return the option of a field."""
-    found: Option = entry.metadata["option"]
-    return found
+    return entry.metadata["option"]
 
 
 def kinds_of(kind: Any) -> tuple[Any, ...]:

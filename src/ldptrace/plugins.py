@@ -51,25 +51,25 @@ def installed(group: str) -> dict[str, EntryPoint]:
     # Reading what is installed takes longer than most commands take to start.
     from importlib.metadata import entry_points
 
-    found: dict[str, EntryPoint] = {}
+    points: dict[str, EntryPoint] = {}
     for point in sorted(entry_points(group=group), key=lambda point: point.name):
-        other = found.setdefault(point.name, point)
+        other = points.setdefault(point.name, point)
         if other.value != point.value:
             raise InputError(
                 f"{_package(other)} and {_package(point)} both give {group} the name {point.name!r}; remove one of them"
             )
-    return found
+    return points
 
 
 def find(group: str, name: str) -> EntryPoint | None:
     """Return the entry point of this name, or None. A name of the laboratory that is not installed is an error."""
-    found = installed(group).get(name)
-    if found is None and name in LABORATORY[group]:
+    point = installed(group).get(name)
+    if point is None and name in LABORATORY[group]:
         raise InputError(
             f"{name} belongs to the package ldptrace-lab, which is not installed: pip install 'ldptrace[lab]', or "
             "pip install ./lab in a clone of the repository"
         )
-    return found
+    return point
 
 
 def load(point: EntryPoint) -> Any:

@@ -106,11 +106,11 @@ def application(command: str | None = None) -> typer.Typer:
 def _add_area(app: typer.Typer, area: str) -> None:
     module = import_module(f"ldptrace.cli.{area}")
     for name in AREAS[area]:
-        found = getattr(module, name)
-        if isinstance(found, typer.Typer):
-            app.add_typer(found, name=name)
+        command = getattr(module, name)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
         else:
-            app.command()(found)
+            app.command()(command)
 
 
 def _version(wanted: bool) -> None:

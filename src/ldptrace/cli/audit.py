@@ -59,12 +59,12 @@ def audit(
         if device is not None:
             folder = resources.enter_context(TemporaryDirectory())
             client = resources.enter_context(CommandDevice(device, Path(folder)))
-        found = run(chosen, trials=trials, device=client)
+        outcome = run(chosen, trials=trials, device=client)
     if json is not None:
-        write_text(found.to_json(), json)
-    _print(found, table_console(json))
-    typer.echo(found.summary(), err=str(json) == "-")
-    if not found.stands:
+        write_text(outcome.to_json(), json)
+    _print(outcome, table_console(json))
+    typer.echo(outcome.summary(), err=str(json) == "-")
+    if not outcome.stands:
         raise typer.Exit(1)
 
 
@@ -82,7 +82,7 @@ def plan_of(name: str, epsilon: float, n: int) -> Plan:
     return Plan.paper(square, epsilon, method=name).paper_second_round(QUANTILE)
 
 
-def _print(found: Audit, console: Console) -> None:
+def _print(audit: Audit, console: Console) -> None:
     from rich.table import Table
 
     from ldptrace.audit.poisoning import reach
@@ -103,11 +103,11 @@ def _print(found: Audit, console: Console) -> None:
         rows = ((*row(f), "[green]stands[/]" if f.stands else "[red]FALLS[/]") for f in findings)
         show(title, (*columns, "claim"), rows)
 
-    console.print(f"Audit of plan {found.plan.id[:12]}, method {found.plan.method}, client {found.device}\n")
+    console.print(f"Audit of plan {audit.plan.id[:12]}, method {audit.plan.method}, client {audit.device}\n")
     claims(
         "Exact: every input and output of the device code, on small domains with the plan's integers",
         ("round", "question", "randomizer", "cases", "true epsilon"),
-        found.exact,
+        audit.exact,
         lambda f: (
             f.round + 1,
             f.question,
@@ -116,13 +116,13 @@ def _print(found: Audit, console: Console) -> None:
             f"{f.epsilon:.14f}",
         ),
     )
-    for epsilon, ratio in sorted({(f.epsilon, str(f.ratio)) for f in found.exact if f.ratio is not None}):
+    for epsilon, ratio in sorted({(f.epsilon, str(f.ratio)) for f in audit.exact if f.ratio is not None}):
         console.print(f"{epsilon:.14f} = ln({ratio})")
     console.print("")
     claims(
         "Marginals: how often each single item is named, at full size; the oddest one",
         ("round", "question", "items", "draws", "item", "observed", "expected"),
-        found.marginals,
+        audit.marginals,
         lambda f: (
             *(f.round + 1, f.question, f.items, f.draws, f"{f.item}, {'held' if f.held else 'not held'}"),
             *(f"{f.observed:.4f}", f"{f.expected:.4f}"),
@@ -131,28 +131,28 @@ def _print(found: Audit, console: Console) -> None:
     claims(
         "Structure: messages for trajectories as different as the map allows, with equal luck",
         ("round", "property", "found"),
-        found.structure,
+        audit.structure,
         lambda f: (f.round + 1, f.checked, f.detail),
     )
     claims(
         "Shuffler: the central epsilon, if shuffler and curator do not work together",
         ("of", "delta", "at most", "stated"),
-        found.central,
+        audit.central,
         lambda f: (f.checked, f"{f.delta:g}", f"{f.epsilon:.4g}", f"{f.claimed:g}"),
     )
     claims(
         "Source: what each report follows from",
         ("reports of", "reports", "bytes", "found"),
-        found.source,
+        audit.source,
         lambda f: (f.target, f.reports, f.bytes, f.detail),
     )
     claims(
         "Ledger: what the client remembers",
         ("checked", "steps", "found"),
-        found.ledger,
+        audit.ledger,
         lambda f: (f.checked, f.steps, f.detail),
     )
-    asks = (ask for round_ in found.plan.rounds for ask in round_.asks)
+    asks = (ask for round_ in audit.plan.rounds for ask in round_.asks)
     show(
         "Liars: how many users a forged report adds to the estimate of an item; a false trip adds 1",
         ("question", "share of users", "one forged report adds", "to so many items"),
@@ -164,6 +164,6 @@ def _print(found: Audit, console: Console) -> None:
     claims(
         "Black box: how much epsilon an attacker can prove from the messages alone",
         ("round", "asked", "attacked", "at least", "claimed"),
-        found.attacks,
+        audit.attacks,
         lambda f: (f.round + 1, f.target, f.looked_at, f"{f.epsilon_at_least:.3f}", f"{f.claimed:.3f}"),
     )

@@ -188,24 +188,24 @@ def estimate(
     if output is not None:
         write_text(estimates.to_json(), output)
     console = table_console(output)
-    unasked = [name for name, found in estimates.items() if found.users == 0]
-    for found in estimates.values():
-        if found.users == 0:
+    unasked = [name for name, answers in estimates.items() if answers.users == 0]
+    for answers in estimates.values():
+        if answers.users == 0:
             continue
         table = Table(
-            title=f"{found.question.name}: {count(found.users, 'user')}, {count(found.question.domain, 'item')}"
+            title=f"{answers.question.name}: {count(answers.users, 'user')}, {count(answers.question.domain, 'item')}"
         )
         for column in ("item", "users per user asked", "standard error"):
             table.add_column(column, justify="left" if column == "item" else "right")
-        order = sorted(range(found.question.domain), key=lambda item: -found.frequencies[item])
+        order = sorted(range(answers.question.domain), key=lambda item: -answers.frequencies[item])
         for item in order[:SHOWN]:
-            words = item_words(found.question, item)
-            table.add_row(words, f"{found.frequencies[item]:.4f}", f"{found.std_errors[item]:.4f}")
+            words = item_words(answers.question, item)
+            table.add_row(words, f"{answers.frequencies[item]:.4f}", f"{answers.std_errors[item]:.4f}")
         console.print(table)
-    if any(found.question.about_time and found.users for found in estimates.values()):
+    if any(answers.question.about_time and answers.users for answers in estimates.values()):
         console.print(OWN_CLOCKS, soft_wrap=True)
-    for said in [] if trips is None else trips.words(population):
-        console.print(said, soft_wrap=True)
+    for sentence in [] if trips is None else trips.words(population):
+        console.print(sentence, soft_wrap=True)
     if unasked:
         console.print(f"Nobody answered: {', '.join(unasked)}.", soft_wrap=True)
 
@@ -267,13 +267,13 @@ def fit(
     with Progress() as stages:
         with stages("read"):
             if plan is None:
-                found = read_as(sources[0], Estimates.from_json)
+                estimates = read_as(sources[0], Estimates.from_json)
             else:
-                found = estimates_of(read_as(plan, Plan.from_json), sources, at, remember)
+                estimates = estimates_of(read_as(plan, Plan.from_json), sources, at, remember)
             public = Public.of(ways.area, ways.roads, ways.routes)
         with stages("fit model"):
             model = fit_model(
-                found,
+                estimates,
                 public.area,
                 public.ways,
                 streets=None if public.ways is None else StreetOptions(off_streets=ways.off_streets),
@@ -322,8 +322,8 @@ def sample(
     check_outputs([None if folder else output], [model])
     with Progress() as stages:
         with stages("read"):
-            found = Release.load(model)
-            release = replace(found, drawing=drawing.or_else(found.drawing))
+            loaded = Release.load(model)
+            release = replace(loaded, drawing=drawing.or_else(loaded.drawing))
         with stages("synthesise and write"):
             seed = secrets.randbits(63) if sample_seed is None else sample_seed
             draw, labels = release.draw(count, np.random.default_rng(seed)), release.labels(seed)

@@ -262,13 +262,13 @@ def sentence(error: Exception, words: Sequence[str]) -> str:
         return str(error)
     if isinstance(error, OSError):
         return f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
-    found = str(getattr(error, "format_message", error.__str__)()).strip().rstrip(".?")
-    found = found.replace(". Did you mean ", "; did you mean ")
+    text = str(getattr(error, "format_message", error.__str__)()).strip().rstrip(".?")
+    text = text.replace(". Did you mean ", "; did you mean ")
     # What typer calls the values of options, and what people call them.
-    found = re.sub(r"a valid int(eger)?( range)?\b", "a whole number", found)
-    found = re.sub(r"a valid float( range)?\b", "a number", found)
-    if not found:
+    text = re.sub(r"a valid int(eger)?( range)?\b", "a whole number", text)
+    text = re.sub(r"a valid float( range)?\b", "a number", text)
+    if not text:
         return ""
     context = getattr(error, "ctx", None)
     command = context.command_path if context else " ".join(["ldptrace", *words[1:2]])
-    return f"{found[0].lower()}{found[1:]}; `{command} --help` lists what is allowed"
+    return f"{text[0].lower()}{text[1:]}; `{command} --help` lists what is allowed"

@@ -135,6 +135,6 @@ def _estimates(document: dict[str, Any]) -> list[str]:
 
     estimates = Estimates.from_json(json.dumps(document))
     lines = [f"Estimates of plan {estimates.plan.id}."]
-    for name, found in estimates.items():
-        lines.append(f"  {name}: {count(len(found.frequencies), 'item')}, {count(found.users, 'user')}")
+    for name, estimate in estimates.items():
+        lines.append(f"  {name}: {count(len(estimate.frequencies), 'item')}, {count(estimate.users, 'user')}")
     return lines

@@ -138,7 +138,7 @@ def attack(
     with Progress() as stages, ExitStack() as resources:
         with stages("read"):
             sets = open_sets(running, real, paths, reading, resources)
-        found = resilience(
+        attacks = resilience(
             sets[0],
             *sets[1:],
             **vars(judging),
@@ -148,13 +148,13 @@ def attack(
             stages=stages,
         )
         tell_what_was_read(sets)
-        document = {"sets": [{"name": name, "attacks": both} for name, both in found.items()]}
+        document = {"sets": [{"name": name, "attacks": both} for name, both in attacks.items()]}
         text = json_text({"attacks": document["sets"][0]["attacks"]} | document)
         if html_file is not None:
             write_text(attack_page(json.loads(text)), html_file)
         if json_file is not None and str(json_file) != "-":
             write_text(text, json_file)
-    show([attack_table(found)], text if str(json_file) == "-" else None)
+    show([attack_table(attacks)], text if str(json_file) == "-" else None)
     if html_file is not None:
         note(f"attacks page: {html_file}")
 
@@ -172,8 +172,8 @@ def open_sets(
     reading = replace(reading, bounds=None)
     others = replace(reading, names=Names(), split_gap=None)
     wanted = [(real, reading), *((path, others) for path in synthetic)]
-    found, _ = open_sources(wanted, running, resources)
-    return [crowd or read_input(*each) for crowd, each in zip(found, wanted, strict=True)]
+    crowds, _ = open_sources(wanted, running, resources)
+    return [crowd or read_input(*each) for crowd, each in zip(crowds, wanted, strict=True)]
 
 
 def tell_what_was_read(sets: Sequence[Crowd | Trajectories]) -> None:
@@ -204,7 +204,7 @@ def named_files(given: list[str]) -> tuple[list[str], list[Path]]:
         text.partition("=") if "=" in text and not Path(text).exists() else ("", "", text) for text in given
     ]
     paths = [typed_path(path) for *_, path in split]
-    return [name or found for (name, *_), found in zip(split, names(paths), strict=True)], paths
+    return [name or usual for (name, *_), usual in zip(split, names(paths), strict=True)], paths
 
 
 def names(paths: list[Path]) -> list[str]:

@@ -152,24 +152,24 @@ def roads(
     box = reading.bounds
     with Progress() as stages:
         with stages("read"):
-            found = read_roads(network, mode, connected=box is None)
+            streets = read_roads(network, mode, connected=box is None)
             if box is not None:
-                found = found.clipped(box).largest_component()
+                streets = streets.clipped(box).largest_component()
             if to_crs is not None:
-                found = found.to_crs(to_crs)
+                streets = streets.to_crs(to_crs)
         if output is not None:
             with stages("write"):
                 if output.suffix.lower() in FORMATS:
                     with atomic_path(output) as temporary:
-                        draw(found, temporary)
+                        draw(streets, temporary)
                 else:
-                    write_roads(found, output)
+                    write_roads(streets, output)
     if json_file is not None:
-        write_text(json.dumps(facts(found), indent=2), json_file)
+        write_text(json.dumps(facts(streets), indent=2), json_file)
     if str(json_file) != "-":
-        typer.echo(explain_roads(found))
+        typer.echo(explain_roads(streets))
     if output is not None:
-        note(f"{found.nodes:,} nodes, {found.edges:,} directed edges: {output}")
+        note(f"{streets.nodes:,} nodes, {streets.edges:,} directed edges: {output}")
 
 
 def describe(account: Account, summary: Summary) -> str:

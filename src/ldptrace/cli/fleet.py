@@ -115,13 +115,13 @@ def _from_file(path: Path, reading: Reading) -> Callable[[Plan], Trajectories]:
     from ldptrace.core.crs import same_crs
     from ldptrace.io import read_with_account
 
-    found, _ = read_with_account(path, reading)
+    trajectories, _ = read_with_account(path, reading)
 
     def trips(plan: Plan) -> Trajectories:
-        if plan.crs is not None and found.crs is not None and not same_crs(found.crs, plan.crs):
+        if plan.crs is not None and trajectories.crs is not None and not same_crs(trajectories.crs, plan.crs):
             raise InputError(
-                f"the plan's bounds are in {plan.crs}, the trajectories of {path} in {found.crs}"
+                f"the plan's bounds are in {plan.crs}, the trajectories of {path} in {trajectories.crs}"
             )
-        return found
+        return trajectories
 
     return trips

@@ -148,9 +148,9 @@ for command in (city, network):
 def _add_other(name: str) -> None:
     """Add a generator of another package; one that does not load says why when it is used."""
     try:
-        found = plugins.find(plugins.GENERATORS, name)
-        assert found is not None
-        generate.command(name)(plugins.load(found))
+        point = plugins.find(plugins.GENERATORS, name)
+        assert point is not None
+        generate.command(name)(plugins.load(point))
     except LdptraceError as caught:
         error = caught
 

@@ -233,13 +233,13 @@ def _windows(session: Session, campaign: Campaign, output: Path) -> int:
     from ldptrace.server.registry import day
     from ldptrace.server.rounds import published
 
-    found = published(session, campaign.name)
-    if not found:
+    windows = published(session, campaign.name)
+    if not windows:
         raise InputError(f"campaign {campaign.name} has published no window yet")
     if output.suffix in TRIPS:
-        return _release(session, campaign.name, output, found[0].number)
+        return _release(session, campaign.name, output, windows[0].number)
     written = 0
-    for one in found:
+    for one in windows:
         written += _release(session, campaign.name, output / f"{day(one.begin)}-{one.number + 1}", one.number)
     return written
 

@@ -185,9 +185,9 @@ def _read(path: Path, reading: Reading) -> OwnTrips:
                 trips = trips_of(files[0].read_bytes(), gpx=kind.name == "gpx")
                 return trips.changed(crs=crs or trips.crs)
         options = {name: getattr(reading, name) for name in ("timezone", "month_first")}
-        found = read(path, format=format, crs=crs, **asdict(reading.names), **options)
-        recordings = tuple(_recording(found, number) for number in range(len(found)))
-        return OwnTrips(recordings, crs or stated_crs(path, format), found.timezone)
+        trajectories = read(path, format=format, crs=crs, **asdict(reading.names), **options)
+        recordings = tuple(_recording(trajectories, number) for number in range(len(trajectories)))
+        return OwnTrips(recordings, crs or stated_crs(path, format), trajectories.timezone)
     except OSError:
         raise
     except Exception as error:  # anything that a reader meets in the content, the device answers

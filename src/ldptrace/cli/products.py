@@ -77,16 +77,16 @@ def matrix(
             division = read_zones(zones, zone_id)
             sample = sample_of(open_source(source, crs=reading.crs, timezone=reading.timezone), population)
         with stages("count"):
-            found = Matrix.count(sample, division, slots)
+            counts = Matrix.count(sample, division, slots)
         with stages("write"):
-            written = found.write(output)
+            written = counts.write(output)
     note(
-        f"{found.total:,.0f} trips between {count(len(found.zones), 'zone')} in {len(found.slots)} "
-        f"{'matrix' if len(found.slots) == 1 else 'matrices'}: {', '.join(map(str, written))}"
+        f"{counts.total:,.0f} trips between {count(len(counts.zones), 'zone')} in {len(counts.slots)} "
+        f"{'matrix' if len(counts.slots) == 1 else 'matrices'}: {', '.join(map(str, written))}"
     )
     note_counting(sample, population, hours=by is not None)
-    if found.outside >= 0.5:
-        note(f"{found.outside:,.0f} trips begin or end outside the zones and are not counted.")
+    if counts.outside >= 0.5:
+        note(f"{counts.outside:,.0f} trips begin or end outside the zones and are not counted.")
 
 
 @with_options(reading=Reading, only=("crs", "timezone"))
@@ -122,11 +122,11 @@ def flows(
             network = read_roads(roads)
             sample = sample_of(open_source(source, crs=reading.crs, timezone=reading.timezone), population)
         with stages("match and count"):
-            found = Flows.count(sample, network, slots)
+            counts = Flows.count(sample, network, slots)
         with stages("write"):
-            written = found.write(output)
+            written = counts.write(output)
     note(
-        f"{found.total.values.sum():,.0f} passes of {len(found.used):,} streets, {found.followed:.0%} of the "
+        f"{counts.total.values.sum():,.0f} passes of {len(counts.used):,} streets, {counts.followed:.0%} of the "
         "length of the trips on them: "
         f"{', '.join(map(str, written))}"
     )
@@ -199,12 +199,12 @@ def profile(
                     f"{estimates}: nobody was asked how many trips they made (the question trips)"
                 )
         with stages("count"):
-            found = Profile.of(sample, division, network, each)
+            figures = Profile.of(sample, division, network, each)
         with stages("write"):
             if json_file is not None:
-                write_text(json.dumps(found.document(), indent=2), json_file)
-            write_text(profile_page(found, title), page)
-    note(f"{found.total:,.0f} trips: {page}")
+                write_text(json.dumps(figures.document(), indent=2), json_file)
+            write_text(profile_page(figures, title), page)
+    note(f"{figures.total:,.0f} trips: {page}")
     note_counting(sample, population, hours=True)
 
 

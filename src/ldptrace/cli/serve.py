@@ -203,23 +203,23 @@ def add(
             f"a campaign has an address such as https://host/v1/campaigns/NAME, got {campaign[:80]!r}"
         )
     document = read_document(plan) if plan is not None else _fetched(f"{campaign}/plan")
-    found = Plan.from_json(document)
-    if plan_id is not None and found.id != plan_id:
-        raise PlanRefused(Problem.PLAN_CHANGED, f"the plan has the id {found.id}, not {plan_id}")
+    chosen = Plan.from_json(document)
+    if plan_id is not None and chosen.id != plan_id:
+        raise PlanRefused(Problem.PLAN_CHANGED, f"the plan has the id {chosen.id}, not {plan_id}")
     secret = read_document(token).decode("ascii", "replace").strip()
     if not secret.isprintable() or not secret or len(secret) > 200:
         raise InputError(f"{token} holds no token")
     store = store_of(data, new=True)
-    store.add_plan(found, campaign, secret, admission=codes)
-    shuffled = found.shuffled
+    store.add_plan(chosen, campaign, secret, admission=codes)
+    shuffled = chosen.shuffled
     assert shuffled is not None
     note(
-        f"plan {found.id}\n"
+        f"plan {chosen.id}\n"
         "compare the id with the one that the curator publishes\n"
         f"operator of the shuffler: {shuffled.operator}; devices send to {shuffled.address}\n"
         f"a batch has at least {shuffled.batch:,} reports"
     )
-    if not store.plan(found.id).admission:
+    if not store.plan(chosen.id).admission:
         note(
             "reports are taken from anybody, and somebody who forges most of a batch sees the rest: admit people by "
             "codes (ldptrace shuffle codes)"
@@ -311,10 +311,10 @@ def _fetched(url: str) -> bytes:
 
 
 def _plan_id(store: Store, text: str) -> str:
-    found = [one.plan.id for one in store.plans() if text and one.plan.id.startswith(text)]
-    if len(found) != 1:
-        raise InputError(f"{len(found)} plans of this shuffler have an id that begins with {text[:80]!r}")
-    return found[0]
+    ids = [one.plan.id for one in store.plans() if text and one.plan.id.startswith(text)]
+    if len(ids) != 1:
+        raise InputError(f"{len(ids)} plans of this shuffler have an id that begins with {text[:80]!r}")
+    return ids[0]
 
 
 shuffle = typer.Typer(help="Run a shuffler for sealed reports, and manage its plans, codes and backups.")

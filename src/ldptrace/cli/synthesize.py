@@ -88,7 +88,7 @@ def synthesize(
         if model is not None and done.release is not None:
             done.release.save(model)
     if json_file is not None:
-        found = {
+        facts = {
             "output": str(output),
             "trajectories": done.count,
             "users": done.users,
@@ -97,7 +97,7 @@ def synthesize(
             "seconds": done.seconds,
             "privacy": done.privacy(),
         }
-        write_text(json.dumps(found, indent=2), json_file)
+        write_text(json.dumps(facts, indent=2), json_file)
     for line in told(done, output, sum(stages.seconds.values())):
         note(line)
 
@@ -190,7 +190,7 @@ def stream(
                 note(zone_words(real.timezone, dates=real.has_dates))
             public = Public.of(ways.area, ways.roads, ways.routes)
         with stages("play and write"), _log(live) as add:
-            found = play(
+            played = play(
                 real,
                 epsilon,
                 bounds=reading.bounds,
@@ -200,15 +200,15 @@ def stream(
                 target=output,
                 to=to,
             )
-    for change in found.changes:
+    for change in played.changes:
         note(f"Change: {change}.")
-    for said in found.notes:
-        note(said)
+    for sentence in played.notes:
+        note(sentence)
     ours = settings.other is None
     how = f", presence {settings.presence}" if ours else ""
-    steps = f" in {count(len(found.steps), 'step')}" if ours else ""
+    steps = f" in {count(len(played.steps), 'step')}" if ours else ""
     note(
-        f"{count(found.count, 'synthetic trip')}{steps}, method {settings.method}{how}, epsilon {epsilon:g}: {output}"
+        f"{count(played.count, 'synthetic trip')}{steps}, method {settings.method}{how}, epsilon {epsilon:g}: {output}"
     )
 
 

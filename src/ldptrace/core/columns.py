@@ -108,8 +108,8 @@ def find_columns(names: Sequence[str], given: Names | None = None) -> Columns:
 
     >>> find_columns(["User ID", "Latitude", "Longitude", "UTC Time"]).user
     'User ID'
-    >>> found = find_columns(["uid", "tid", "lat", "lng", "datetime"])
-    >>> (found.user, found.id, found.x, found.crs)
+    >>> columns = find_columns(["uid", "tid", "lat", "lng", "datetime"])
+    >>> (columns.user, columns.id, columns.x, columns.crs)
     ('uid', 'tid', 'lng', 'EPSG:4326')
     """
     refuse_repeats(names)
@@ -129,35 +129,35 @@ def find_columns(names: Sequence[str], given: Names | None = None) -> Columns:
 
     x, y, crs = _axes(first, given)
     t, user = given.t or first(TIME_NAMES), given.user or user_column(names)
-    found = Columns(x, y, t, given.id or first(TRIP_NAMES) or user, user, crs)
+    columns = Columns(x, y, t, given.id or first(TRIP_NAMES) or user, user, crs)
     if (x is None or y is None) and (ends := _ends(by_key)):
         if given.t is not None:
             raise InputError(
                 f"t cannot name {given.t!r}: a row has two points and two times, in columns such as {ends[0]}; name "
                 "those of the times like start_time and end_time"
             )
-        return replace(found, t=None, crs=WGS84 if _in_degrees(ends[0], ends[1]) else None, ends=ends)
+        return replace(columns, t=None, crs=WGS84 if _in_degrees(ends[0], ends[1]) else None, ends=ends)
     if x is None or y is None:
         if given.x is not None and given.y is None:
-            found, x = replace(found, x=None, crs=None, geometry=given.x), None
+            columns, x = replace(columns, x=None, crs=None, geometry=given.x), None
         elif (name := first(GEOMETRY_NAMES)) is not None:
-            found = replace(found, crs=None, geometry=name)
+            columns = replace(columns, crs=None, geometry=name)
         elif (name := first(CELLS_NAMES)) is not None:
-            found = replace(found, crs=WGS84, cells=name)
+            columns = replace(columns, crs=WGS84, cells=name)
         elif (name := first(CELL_NAMES)) is not None:
-            found = replace(found, crs=WGS84, cell=name)
-    if found.placing <= {x, y, t, None} and (x is None or y is None):
+            columns = replace(columns, crs=WGS84, cell=name)
+    if columns.placing <= {x, y, t, None} and (x is None or y is None):
         missing = " and ".join(
             f"{axis} ({', '.join((planar[0], *geographic[:3]))}, ...)"
-            for axis, found, planar, geographic in zip("xy", (x, y), PLANAR, GEOGRAPHIC, strict=True)
-            if found is None and first((*planar, *geographic)) is None
+            for axis, column, planar, geographic in zip("xy", (x, y), PLANAR, GEOGRAPHIC, strict=True)
+            if column is None and first((*planar, *geographic)) is None
         )
         raise FormatError(
             f"no column for {missing or 'x and y of one kind'}; the columns are {', '.join(map(str, names))}; "
             "name them with x and y (--x, --y), or with --x alone a column of points or lines as WKT or GeoJSON"
         )
     date = first(("date",)) if t is not None and key_of(t) in {"time", "localtime", "utctime"} else None
-    return replace(found, date=date, order=first(ORDER_NAMES))
+    return replace(columns, date=date, order=first(ORDER_NAMES))
 
 
 def _ends(by_key: Mapping[str, str]) -> tuple[str | None, ...]:
@@ -181,7 +181,7 @@ def _ends(by_key: Mapping[str, str]) -> tuple[str | None, ...]:
     for words in ENDS:
         for axes in (PLANAR, GEOGRAPHIC):
             places = [tuple(place(word, names) for names in axes) for word in words]
-            if all(None not in found for found in places):
+            if all(None not in pair for pair in places):
                 return (*places[0], t[0], *places[1], t[1])
     return ()
 

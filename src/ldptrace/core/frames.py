@@ -66,8 +66,8 @@ def moments(t: Floats, date: str | None = None) -> Any:
 
 def promised(frame: Any) -> Mapping[str, Any] | None:
     """Return the privacy promise that is stored with a frame."""
-    found = getattr(frame, "attrs", {}).get(PROMISE)
-    return found if isinstance(found, Mapping) else None
+    promise = getattr(frame, "attrs", {}).get(PROMISE)
+    return promise if isinstance(promise, Mapping) else None
 
 
 WIDTH = 280

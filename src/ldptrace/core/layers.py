@@ -61,8 +61,8 @@ class Shapes:
         sizes = np.concatenate([np.diff(self.offsets), np.full(len(rows), points)])
         nowhere = np.full(points * len(rows), np.nan)
         x, y, m = (np.concatenate([values, nowhere]) for values in (self.x, self.y, self.m))
-        found = Shapes(self.kind, np.concatenate([self.row, rows]), ragged.offsets_of(sizes), x, y, m)
-        return found._taken(np.argsort(found.row, kind="stable"))
+        shapes = Shapes(self.kind, np.concatenate([self.row, rows]), ragged.offsets_of(sizes), x, y, m)
+        return shapes._taken(np.argsort(shapes.row, kind="stable"))
 
     def _taken(self, parts: Ints) -> Shapes:
         offsets, at = ragged.taken(self.offsets, parts)
@@ -74,8 +74,8 @@ def shapes_of(column: pa.ChunkedArray) -> Shapes:
 
     >>> import shapely
     >>> blobs = [shapely.to_wkb(shapely.LineString([(0, 1), (2, 3)])), None]
-    >>> found = shapes_of(pa.chunked_array([blobs]))
-    >>> found.kind.tolist(), found.x.tolist(), found.y.tolist()
+    >>> shapes = shapes_of(pa.chunked_array([blobs]))
+    >>> shapes.kind.tolist(), shapes.x.tolist(), shapes.y.tolist()
     ([1, -1], [0.0, 2.0], [1.0, 3.0])
     """
     # Few inputs have geometries.
@@ -98,12 +98,12 @@ def geometries_of(x: Floats, y: Floats, offsets: Ints) -> NDArray[np.object_]:
     import shapely
 
     points, sizes = np.column_stack([x, y]), np.diff(offsets)
-    found = np.full(len(sizes), None, dtype=object)
+    geometries = np.full(len(sizes), None, dtype=object)
     single, line = sizes == 1, sizes >= 2
-    found[single] = shapely.points(points[offsets[:-1][single]])
+    geometries[single] = shapely.points(points[offsets[:-1][single]])
     owner = np.repeat(np.arange(line.sum()), sizes[line])
-    found[line] = shapely.linestrings(points[np.repeat(line, sizes)], indices=owner)
-    return found
+    geometries[line] = shapely.linestrings(points[np.repeat(line, sizes)], indices=owner)
+    return geometries
 
 
 DEGREES_LIKE_WGS84 = {"EPSG:4258", "EPSG:4269", "EPSG:4283", "EPSG:4490", "OGC:CRS84"}

@@ -87,8 +87,8 @@ def within(
     """Return the trajectories within the bounds, and what happened to those that leave the bounds.
 
     >>> trips = Trajectories.from_lists([[(1, 1), (20, 1), (2, 1), (30, 1), (31, 1), (3, 1)]])
-    >>> pieces, found = within(trips, (0, 0, 10, 10))
-    >>> [piece.x.tolist() for piece in pieces], pieces.trips.tolist(), found.strays
+    >>> pieces, crossings = within(trips, (0, 0, 10, 10))
+    >>> [piece.x.tolist() for piece in pieces], pieces.trips.tolist(), crossings.strays
     ([[1.0, 2.0], [3.0]], [0, 0], 1)
     """
     trajectories = unwrap(trajectories, bounds)
@@ -96,23 +96,23 @@ def within(
     if away is None:
         return trajectories, Crossings(outside)
     leaving = ragged.holders(trajectories.offsets, away)
-    found = Crossings(
+    crossings = Crossings(
         outside,
         trips=int(np.count_nonzero(leaving)),
         points=int(np.count_nonzero(away)),
         zeros=int(np.count_nonzero(away & (trajectories.x == 0) & (trajectories.y == 0))),
     )
     if outside == "drop":
-        return trajectories.take(~leaving), found
+        return trajectories.take(~leaving), crossings
     if outside == "clamp":
         x0, y0, x1, y1 = bounds
         moved = replace(trajectories, x=np.clip(trajectories.x, x0, x1), y=np.clip(trajectories.y, y0, y1))
-        return moved, found
-    return _cut(trajectories, away, leaving, found)
+        return moved, crossings
+    return _cut(trajectories, away, leaving, crossings)
 
 
 def _cut(
-    trajectories: Trajectories, away: Mask, leaving: Mask, found: Crossings
+    trajectories: Trajectories, away: Mask, leaving: Mask, crossings: Crossings
 ) -> tuple[Trajectories, Crossings]:
     """Cut trips where they leave the bounds, but not at a single fix outside."""
     first = ragged.first_values(trajectories.offsets)
@@ -142,7 +142,7 @@ def _cut(
         **names,
     )
     return parts, replace(
-        found,
+        crossings,
         strays=int(np.count_nonzero(stray)),
         pieces=int(pieces[leaving].sum()),
         empty=int(np.count_nonzero(leaving & (pieces == 0))),

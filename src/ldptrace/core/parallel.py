@@ -94,8 +94,7 @@ def added(one: S, other: S, **otherwise: Any) -> S:
     record: Any = one
     names = [column.name for column in fields(record) if column.name not in otherwise]
     sums = {name: getattr(one, name) + getattr(other, name) for name in names}
-    found: S = replace(record, **sums, **otherwise)
-    return found
+    return replace(record, **sums, **otherwise)
 
 
 class Each(tuple[T, ...]):

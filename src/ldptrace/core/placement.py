@@ -31,10 +31,10 @@ _INSET = 0.05
 
 def style_of(given: Mapping[str, Any], usual: Style) -> Style:
     """Return the `placement` of options or of a file's header, or `usual` if they have none."""
-    found = given.get("placement", usual)
-    if found not in STYLES:
-        raise InputError(f"points are placed {' or '.join(STYLES)}, not {found!r}")
-    return found
+    style = given.get("placement", usual)
+    if style not in STYLES:
+        raise InputError(f"points are placed {' or '.join(STYLES)}, not {style!r}")
+    return style
 
 
 def place(

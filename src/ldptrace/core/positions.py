@@ -93,12 +93,12 @@ def positioned(
         column, rest = table[columns.geometry], table.drop_columns([columns.geometry])
         if is_list(column.type):
             x, y, times, crs = _of_places(column, columns.geometry)
-            found, t = _with_lists(rest, list_offsets(column), x, y, given, times)
-            return found, replace(columns, x=X, y=Y, t=t, geometry=None, crs=crs)
+            placed, t = _with_lists(rest, list_offsets(column), x, y, given, times)
+            return placed, replace(columns, x=X, y=Y, t=t, geometry=None, crs=crs)
         shapes, crs = geometries(column, columns.geometry, part=lines is not None)
         lines = are_lines(rest, shapes, columns, known=lines)
-        found, t = of_lines(rest, shapes, given) if lines else of_points(rest, shapes, columns.t)
-        return found, replace(columns, x=X, y=Y, t=t, geometry=None, crs=crs)
+        placed, t = of_lines(rest, shapes, given) if lines else of_points(rest, shapes, columns.t)
+        return placed, replace(columns, x=X, y=Y, t=t, geometry=None, crs=crs)
     name = columns.cells or columns.cell
     if name is None:
         return table, columns
@@ -109,30 +109,30 @@ def positioned(
     columns = replace(columns, x=X, y=Y, cells=None, cell=None)
     if not is_list(cells.type):
         return _with(rest, dict(zip((X, Y), _centres(cells, name), strict=True))), columns
-    found, t = _with_lists(rest, list_offsets(cells), *_centres(flat_lists(cells), name), given)
-    return found, replace(columns, t=t)
+    placed, t = _with_lists(rest, list_offsets(cells), *_centres(flat_lists(cells), name), given)
+    return placed, replace(columns, t=t)
 
 
 def geometries(column: pa.ChunkedArray, name: str, *, part: bool = False) -> tuple[Shapes, str | None]:
     """Parse points and lines that are written as WKT, with or without SRID, as GeoJSON or as WKB. Also returns the
     coordinate system that they name. If most are neither, that is an error, but not for a part of the data.
 
-    >>> found, crs = geometries(pa.chunked_array([["LINESTRING (0 1, 2 3)", None, "POINT (4 5)"]]), "wkt")
-    >>> found.row.tolist(), found.offsets.tolist(), found.x.tolist(), crs
+    >>> shapes, crs = geometries(pa.chunked_array([["LINESTRING (0 1, 2 3)", None, "POINT (4 5)"]]), "wkt")
+    >>> shapes.row.tolist(), shapes.offsets.tolist(), shapes.x.tolist(), crs
     ([0, 2], [0, 2, 3], [0.0, 2.0, 4.0], None)
     """
     kind = column.type
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-        found, crs = shapes_of(column), None
+        shapes, crs = shapes_of(column), None
     elif is_text(kind):
-        found, crs = _of_texts(column)
+        shapes, crs = _of_texts(column)
     else:
         raise NothingUsable(f"column {name} must hold points or lines as WKT or GeoJSON, it holds {kind}")
-    if not part and 2 * sum(counts(found)) < len(column):
+    if not part and 2 * sum(counts(shapes)) < len(column):
         known = column.drop_null()
         sample = str(known[0].as_py())[:60] if len(known) else None
         raise NothingUsable(f"column {name} must hold points or lines as WKT or GeoJSON, it holds {sample!r}")
-    return found, crs
+    return shapes, crs
 
 
 def _of_places(column: pa.ChunkedArray, name: str) -> tuple[Floats, Floats, pa.Array | None, str | None]:
@@ -144,11 +144,11 @@ def _of_places(column: pa.ChunkedArray, name: str) -> tuple[Floats, Floats, pa.A
         return x, y, None, None
     if not pa.types.is_struct(places.type):
         raise NothingUsable(f"column {name} must hold lists of places, it holds {column.type}")
-    found = find_columns([field.name for field in places.type])
-    if found.x is None or found.y is None:
+    names = find_columns([field.name for field in places.type])
+    if names.x is None or names.y is None:
         raise FormatError(f"column {name} must hold places with x and y, it holds {column.type}")
-    x, y = (numbers(pc.struct_field(places, axis), axis) for axis in (found.x, found.y))
-    return x, y, None if found.t is None else pc.struct_field(places, found.t).combine_chunks(), found.crs
+    x, y = (numbers(pc.struct_field(places, axis), axis) for axis in (names.x, names.y))
+    return x, y, None if names.t is None else pc.struct_field(places, names.t).combine_chunks(), names.crs
 
 
 def counts(shapes: Shapes) -> tuple[int, int]:
@@ -267,9 +267,9 @@ def _of_texts(column: pa.ChunkedArray) -> tuple[Shapes, str | None]:
             reduce(
                 lambda given, form: pc.replace_substring_regex(given, *form),
                 forms,
-                pc.struct_field(found, "body"),
+                pc.struct_field(extracted, "body"),
             )
-            for found, forms in ((text, OF_WKT), (body, OF_JSON))
+            for extracted, forms in ((text, OF_WKT), (body, OF_JSON))
         )
     )
     codes[pc.is_null(bodies).to_numpy()] = -1
@@ -299,21 +299,20 @@ def several_systems(named: Iterable[str | None]) -> str:
 
 def _numbers(texts: pa.ChunkedArray) -> Floats:
     good = pc.match_substring_regex(texts, NUMBER).fill_null(False)
-    found: Floats = pc.if_else(good, texts, None).cast(pa.float64()).to_numpy()
-    return found
+    return pc.if_else(good, texts, None).cast(pa.float64()).to_numpy()
 
 
 def _listed(column: pa.ChunkedArray, sizes: Ints) -> pa.Array:
     """Return the times of all points of each line as texts, from lists or JSON texts. A line whose list has not one
     time for each point has none."""
-    found: list[str | None] = []
+    moments: list[str | None] = []
     for value, size in zip(column.to_pylist(), sizes.tolist(), strict=True):
         times = value
         if isinstance(value, str):
             with suppress(ValueError):
                 times = json.loads(value)
-        found += map(text_of, times) if isinstance(times, list) and len(times) == size else [None] * size
-    return pa.array(found, pa.string())
+        moments += map(text_of, times) if isinstance(times, list) and len(times) == size else [None] * size
+    return pa.array(moments, pa.string())
 
 
 def _centres(cells: pa.ChunkedArray, name: str) -> tuple[Floats, Floats]:

@@ -27,7 +27,7 @@ def offsets_of(sizes: ArrayLike) -> Ints:
 def joined(parts: Sequence[tuple[Ints32, Ints]]) -> tuple[Ints32, Ints]:
     """Join lists that were made in parts. Each part has values and the sizes of its lists.
 
-    >>> [found.tolist() for found in joined([(np.int32([7, 8]), np.array([2, 0])), (np.int32([9]), np.array([1]))])]
+    >>> [part.tolist() for part in joined([(np.int32([7, 8]), np.array([2, 0])), (np.int32([9]), np.array([1]))])]
     [[7, 8, 9], [0, 2, 2, 3]]
     """
     values = np.concatenate([np.empty(0, dtype=np.int32), *(part for part, _ in parts)])
@@ -76,7 +76,7 @@ def places(offsets: Ints) -> Ints:
 def taken(offsets: Ints, picked: Ints) -> tuple[Ints, Ints]:
     """Return the offsets of the picked lists, and the indices of their values.
 
-    >>> [found.tolist() for found in taken(np.array([0, 2, 2, 5]), np.array([2, 0]))]
+    >>> [part.tolist() for part in taken(np.array([0, 2, 2, 5]), np.array([2, 0]))]
     [[0, 3, 5], [2, 3, 4, 0, 1]]
     """
     return ranges(offsets[:-1][picked], np.diff(offsets)[picked])
@@ -85,7 +85,7 @@ def taken(offsets: Ints, picked: Ints) -> tuple[Ints, Ints]:
 def ranges(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
     """Return the offsets of runs of values, and the indices of their values: `sizes[k]` values from `starts[k]` on.
 
-    >>> [found.tolist() for found in ranges(np.array([7, 2]), np.array([2, 3]))]
+    >>> [part.tolist() for part in ranges(np.array([7, 2]), np.array([2, 3]))]
     [[0, 2, 5], [7, 8, 2, 3, 4]]
     """
     offsets = offsets_of(sizes)
@@ -107,9 +107,9 @@ def holders(offsets: Ints, mask: Mask) -> Mask:
     >>> holders(np.array([0, 2, 2, 5]), np.array([False, False, False, True, True])).tolist()
     [False, False, True]
     """
-    found = np.zeros(len(offsets) - 1, dtype=np.bool_)
-    found[np.searchsorted(offsets, np.flatnonzero(mask), side="right") - 1] = True
-    return found
+    holding = np.zeros(len(offsets) - 1, dtype=np.bool_)
+    holding[np.searchsorted(offsets, np.flatnonzero(mask), side="right") - 1] = True
+    return holding
 
 
 def first_values(offsets: Ints) -> Mask:
@@ -118,9 +118,9 @@ def first_values(offsets: Ints) -> Mask:
     >>> first_values(np.array([0, 2, 2, 5])).tolist()
     [True, False, True, False, False]
     """
-    found = np.zeros(offsets[-1], dtype=np.bool_)
-    found[offsets[:-1][np.diff(offsets) > 0]] = True
-    return found
+    first = np.zeros(offsets[-1], dtype=np.bool_)
+    first[offsets[:-1][np.diff(offsets) > 0]] = True
+    return first
 
 
 def inner_steps(offsets: Ints) -> Mask:

@@ -166,8 +166,8 @@ def _of_lists(table: pa.Table, columns: Columns, clock: Clock, notes: list[str])
     rest = {name: table[name] for name in table.column_names if name not in used}
     ids, extra = _named(table, columns, None, rest, notes)
     trips = ragged.pieces(numbers_of(table[ROW])) if ROW in table.column_names else None
-    found = RaggedTable(x, y, offsets, t, ids, columns.crs, extra, columns.user, tuple(notes))
-    return replace(found, unzoned=times.unzoned, trips=trips)
+    trajectories = RaggedTable(x, y, offsets, t, ids, columns.crs, extra, columns.user, tuple(notes))
+    return replace(trajectories, unzoned=times.unzoned, trips=trips)
 
 
 def _in_every_point(lists: pa.ChunkedArray, offsets: Ints) -> pa.ChunkedArray:
@@ -210,8 +210,8 @@ def _of_points(
     used = columns.used | ({START} if t is not None else set())
     rest = _constant(table, used, heads, order, offsets, notes)
     ids, extra = _named(table, columns, heads, rest, notes)
-    found = RaggedTable(x, y, offsets, t, ids, columns.crs, extra, columns.user, tuple(notes))
-    return replace(found, without_id=missing, unzoned=times.unzoned)
+    trajectories = RaggedTable(x, y, offsets, t, ids, columns.crs, extra, columns.user, tuple(notes))
+    return replace(trajectories, without_id=missing, unzoned=times.unzoned)
 
 
 def named(table: pa.Table, columns: Columns) -> Flags:
@@ -220,21 +220,20 @@ def named(table: pa.Table, columns: Columns) -> Flags:
     known = pc.is_valid(table[columns.id])
     if columns.user is not None:
         known = pc.or_(known, pc.is_valid(table[columns.user]))
-    found: Flags = known.to_numpy()
-    return found
+    return known.to_numpy()
 
 
 def _times(
     name: str, clocks: pa.ChunkedArray, date: pa.ChunkedArray | None, clock: Clock, notes: list[str]
 ) -> Times:
     """Return the times of all points, and note how they were read."""
-    found = clock(clocks, date=date)
-    notes += found.notes
+    times = clock(clocks, date=date)
+    notes += times.notes
     known = len(clocks) - clocks.null_count
-    if 0 < known == found.unread:
+    if 0 < known == times.unread:
         sample = clocks.drop_null()[0].as_py()
         notes.append(f"column {name}: no value is understood as a time, such as {sample!r}")
-    return found
+    return times
 
 
 def _since_start(t: Floats | None, table: pa.Table, clock: Clock, rows: Ints | None = None) -> Floats | None:
@@ -279,11 +278,11 @@ def _trip_codes(columns: Sequence[pa.ChunkedArray], rows: int) -> Ints:
     """Return a whole number for each distinct row of the columns. A missing value is a value of its own."""
     if len(columns) == 1:
         return codes(columns[0])
-    found = np.zeros(rows, dtype=np.int64)
+    combined = np.zeros(rows, dtype=np.int64)
     for column in columns:
         own = pc.dictionary_encode(column.combine_chunks(), null_encoding="encode")
-        found = found * len(own.dictionary) + own.indices.to_numpy()
-    return found
+        combined = combined * len(own.dictionary) + own.indices.to_numpy()
+    return combined
 
 
 def _grouped(trips: Ints) -> tuple[Ints | None, Ints]:

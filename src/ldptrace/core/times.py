@@ -206,10 +206,10 @@ def read_times(
     """
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    found = _clocks(column, month_first)
-    if found is None:
+    clocks = _clocks(column, month_first)
+    if clocks is None:
         return Times(np.full(len(column), np.nan), unread=len(column) - column.null_count)
-    clock, zoned, notes = found
+    clock, zoned, notes = clocks
     if date is not None and (of_date := _clocks(date, month_first)) is not None:
         day, day_zoned, _ = of_date
         with np.errstate(invalid="ignore"):
@@ -221,9 +221,9 @@ def read_times(
         clock = np.where(local, to_utc(clock, timezone), clock)
     if not is_text(column.type):
         return Times(clock, notes)
-    said = pc.not_equal(pc.utf8_trim_whitespace(column), "").fill_null(False).to_numpy()
+    written = pc.not_equal(pc.utf8_trim_whitespace(column), "").fill_null(False).to_numpy()
     unzoned = int(local.sum()) if (known & zoned).any() else 0
-    return Times(clock, notes, unzoned, int(np.count_nonzero(said & ~known)))
+    return Times(clock, notes, unzoned, int(np.count_nonzero(written & ~known)))
 
 
 def _clocks(column: pa.ChunkedArray, month_first: bool) -> _Clocks | None:
@@ -263,7 +263,7 @@ def _of_numbers(values: Floats) -> _Clocks:
 
 def _compact(values: Floats) -> Floats:
     """Read whole numbers such as 20260301 as dates from 1900 to 2100; others become NaN."""
-    found = np.full(len(values), np.nan)
+    seconds = np.full(len(values), np.nan)
     for digits, pattern in COMPACT.items():
         scale = 10 ** (digits - 8)
         with np.errstate(invalid="ignore"):
@@ -273,8 +273,8 @@ def _compact(values: Floats) -> Floats:
         if possible.any():
             texts = pa.array(values[possible].astype(np.int64)).cast(pa.string())
             parsed = pc.strptime(texts, format=pattern, unit="s", error_is_null=True)
-            found[possible] = _ticks(pa.chunked_array([parsed]))
-    return found
+            seconds[possible] = _ticks(pa.chunked_array([parsed]))
+    return seconds
 
 
 def _of_texts(column: pa.ChunkedArray, month_first: bool) -> _Clocks:
@@ -343,9 +343,9 @@ class _Reader:
         if not known:
             return
         for number, text in enumerate(self.left.to_pylist()):
-            found = known.get(text)
-            if found is not None:
-                self.seconds[number], self.zoned[number] = found
+            moment = known.get(text)
+            if moment is not None:
+                self.seconds[number], self.zoned[number] = moment
 
 
 def _of_iso(column: pa.ChunkedArray, zone: str | None = None) -> _Clocks:
@@ -354,7 +354,7 @@ def _of_iso(column: pa.ChunkedArray, zone: str | None = None) -> _Clocks:
     except pa.ArrowInvalid:
         # Some are no dates, such as the 31st of February.
         moments = map(iso_moment, column.to_pylist())
-        seconds = np.array([np.nan if found is None else found[0] for found in moments])
+        seconds = np.array([np.nan if moment is None else moment[0] for moment in moments])
     return _marked(seconds, zone is not None, days=False)
 
 

@@ -329,11 +329,11 @@ class Trajectories:
         return Trajectories(columns[:, 0], columns[:, 1], offsets, crs=crs)
 
     @staticmethod
-    def from_table(found: RaggedTable, *, timezone: str | None = None) -> Trajectories:
+    def from_table(table: RaggedTable, *, timezone: str | None = None) -> Trajectories:
         """Make trajectories from the columns of a table, as `ldptrace.core.tables.read_table` finds them."""
-        columns = (found.x, found.y, found.offsets, found.t, found.ids, found.crs, found.extra, found.user)
-        timezone = None if found.t is None else timezone or found.timezone
-        return Trajectories(*columns, timezone=timezone, trips=found.trips)
+        columns = (table.x, table.y, table.offsets, table.t, table.ids, table.crs, table.extra, table.user)
+        timezone = None if table.t is None else timezone or table.timezone
+        return Trajectories(*columns, timezone=timezone, trips=table.trips)
 
     @staticmethod
     def from_arrow(
@@ -349,8 +349,8 @@ class Trajectories:
         Columns are recognised by their usual names, or by the names in the argument `names`. If the table has a column
         `t0` of start times, they are added to the times `t`.
         """
-        found = Trajectories.from_table(read_table(table, names=names, timezone=timezone), timezone=timezone)
-        return found if crs is None else replace(found, crs=crs)
+        trips = Trajectories.from_table(read_table(table, names=names, timezone=timezone), timezone=timezone)
+        return trips if crs is None else replace(trips, crs=crs)
 
     def to_arrow(self) -> pa.Table:
         """Return an Arrow table with one row per trajectory: id, lists of x, y and t, and extra columns."""
@@ -383,8 +383,8 @@ class Trajectories:
         Columns are recognised by their usual names, unless `x`, `y`, `t`, `id` or `user` gives another name.
         """
         names = Names(x, y, t, id, user)
-        found = Trajectories.from_arrow(frames.table_of(frame), names=names, crs=crs, timezone=timezone)
-        return replace(found, provenance=frames.promised(frame))
+        trips = Trajectories.from_arrow(frames.table_of(frame), names=names, crs=crs, timezone=timezone)
+        return replace(trips, provenance=frames.promised(frame))
 
     @staticmethod
     def from_geopandas(
@@ -411,10 +411,10 @@ class Trajectories:
         else:
             table, t = of_points(table, shapes, columns.t)
         names = Names(X, Y, t, id, user)
-        found = Trajectories.from_arrow(table, names=names, timezone=timezone)
-        if found.ids is not None and len(np.unique(found.ids)) < len(found.ids):
-            found = replace(found, ids=None)
-        return replace(found, crs=frames.label(frame.crs), provenance=frames.promised(frame))
+        trips = Trajectories.from_arrow(table, names=names, timezone=timezone)
+        if trips.ids is not None and len(np.unique(trips.ids)) < len(trips.ids):
+            trips = replace(trips, ids=None)
+        return replace(trips, crs=frames.label(frame.crs), provenance=frames.promised(frame))
 
     @staticmethod
     def from_movingpandas(collection: Any) -> Trajectories:

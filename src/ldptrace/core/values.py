@@ -130,8 +130,7 @@ def numbers_of(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
             return parts[0]
         return np.concatenate(parts) if parts else np.empty(0, dtype=column.type.to_pandas_dtype())
     if column.null_count or not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-        found: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-        return found
+        return column.to_numpy(zero_copy_only=False)
     return np.from_dlpack(column)
 
 
@@ -199,8 +198,7 @@ def codes(column: pa.ChunkedArray) -> Ints:
     """Return a whole number for each value; equal values have equal numbers, and a missing value counts as a value."""
     if not pa.types.is_integer(column.type) or column.null_count:
         column = pc.dictionary_encode(column.combine_chunks(), null_encoding="encode").indices
-    found: Ints = column.to_numpy()
-    return found
+    return column.to_numpy()
 
 
 def split_ids(column: pa.ChunkedArray, name: str) -> tuple[Ints | None, dict[str, pa.ChunkedArray]]:

@@ -61,7 +61,7 @@ def _losses(n: int, local: float, step: float) -> tuple[dict[int, float], float]
     """Return the privacy-loss distribution of the clones' pair: probabilities by multiples of the step, rounded up,
     and the probability of a loss without bound."""
     more = math.exp(local) / (math.exp(local) + 1)
-    found: dict[int, float] = {}
+    losses: dict[int, float] = {}
     seen = 0.0
     blocks, omitted = clones(n, local)
     for count, share in blocks:
@@ -74,7 +74,7 @@ def _losses(n: int, local: float, step: float) -> tuple[dict[int, float], float]
         low = int(places.min())
         sums = np.bincount(places - low, weights=mass)
         for place in np.flatnonzero(sums):
-            found[low + int(place)] = found.get(low + int(place), 0.0) + float(sums[place])
+            losses[low + int(place)] = losses.get(low + int(place), 0.0) + float(sums[place])
         seen += float(mass.sum())
     # What was not looked at, and a rounding error of the sums.
-    return found, max(1 - seen, 0.0) + omitted + 1e-14
+    return losses, max(1 - seen, 0.0) + omitted + 1e-14

@@ -70,13 +70,13 @@ def asked(users: int, epsilon: float | Fraction, n: int) -> Asked:
     """
     ratio = ratio_at_most(Fraction(epsilon))
     before = _predicted(users, ratio, n, 0, 0.0, 0.0)
-    found = [before]
+    candidates = [before]
     for districts in DISTRICTS:
         if districts > n or n * n * districts**2 > MOST_STATES:
             continue
-        found += [_predicted(users, ratio, n, districts, a, b) for a in PAIRS[1:] for b in BENDS]
-    found += [_predicted(users, ratio, n, 0, 0.0, b) for b in BENDS[1:]]
-    best = min(found, key=lambda one: _cost(one, before))
+        candidates += [_predicted(users, ratio, n, districts, a, b) for a in PAIRS[1:] for b in BENDS]
+    candidates += [_predicted(users, ratio, n, 0, 0.0, b) for b in BENDS[1:]]
+    best = min(candidates, key=lambda one: _cost(one, before))
     return best if _cost(best, before) <= (1 - LEAST_GAIN) * _cost(before, before) else before
 
 

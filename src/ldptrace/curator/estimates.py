@@ -97,19 +97,19 @@ class Estimates(Mapping[str, Estimate]):
 
     def without(self, *names: str) -> Estimates:
         """Return the estimates without some questions, which are given by name."""
-        return Estimates(self.plan, {name: found for name, found in self.items() if name not in names})
+        return Estimates(self.plan, {name: estimate for name, estimate in self.items() if name not in names})
 
     def to_json(self) -> str:
         """Return all estimates and their plan as JSON."""
         questions = {
             name: {
-                "frequencies": found.frequencies.tolist(),
-                "std_errors": found.std_errors.tolist() if found.users > 0 else None,
-                "users": found.users,
-                "nulls": found.nulls,
-                "nulls_error": found.nulls_error,
+                "frequencies": estimate.frequencies.tolist(),
+                "std_errors": estimate.std_errors.tolist() if estimate.users > 0 else None,
+                "users": estimate.users,
+                "nulls": estimate.nulls,
+                "nulls_error": estimate.nulls_error,
             }
-            for name, found in self.items()
+            for name, estimate in self.items()
         }
         head = {"format": FORMAT, "version": VERSION, "plan": self.plan.document()}
         return json.dumps({**head, "plan_id": self.plan.id, "questions": questions})
@@ -124,7 +124,7 @@ class Estimates(Mapping[str, Estimate]):
             plan = Plan.from_json(dumps(data["plan"]))
             questions = {ask.question.name: ask.question for round_ in plan.rounds for ask in round_.asks}
             return Estimates(
-                plan, {name: _estimate(questions[name], found) for name, found in data["questions"].items()}
+                plan, {name: _estimate(questions[name], entry) for name, entry in data["questions"].items()}
             )
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise FormatError(f"this is not a document of estimates: {error}") from None
@@ -145,17 +145,17 @@ def _debiased(ask: Ask, counts: Floats, reports: float, users: float, effective:
     return Estimate(ask.question, frequencies[:domain], errors, round(effective), nulls, error)
 
 
-def _estimate(question: Question, found: dict[str, Any]) -> Estimate:
-    users, domain = int(found["users"]), question.domain
-    frequencies = np.array(found["frequencies"], dtype=np.float64)
-    errors = np.full(domain, np.inf) if users == 0 else np.array(found["std_errors"], dtype=np.float64)
+def _estimate(question: Question, entry: dict[str, Any]) -> Estimate:
+    users, domain = int(entry["users"]), question.domain
+    frequencies = np.array(entry["frequencies"], dtype=np.float64)
+    errors = np.full(domain, np.inf) if users == 0 else np.array(entry["std_errors"], dtype=np.float64)
     if frequencies.shape != (domain,) or errors.shape != (domain,) or users < 0:
         raise FormatError(
             f"question {question.name!r} has {domain} items, each with a frequency and an error"
         )
     if not np.isfinite(frequencies).all() or np.isnan(errors).any() or not (errors > 0).all():
         raise FormatError(f"question {question.name!r} holds numbers that are no frequencies or no errors")
-    nulls, error = (None if found[name] is None else float(found[name]) for name in ("nulls", "nulls_error"))
+    nulls, error = (None if entry[name] is None else float(entry[name]) for name in ("nulls", "nulls_error"))
     if (nulls is None) != (error is None) or not (error is None or error > 0):
         raise FormatError(f"question {question.name!r} has empty places without an error, or none with one")
     return Estimate(question, frequencies, errors, users, nulls, error)
@@ -226,8 +226,8 @@ PEOPLE = "One trip of each person was drawn, so that shares are of people who ha
 class TripsPerPerson:
     """Mean number of trips of the people who were asked, in the time that they were asked about.
 
-    >>> found = TripsPerPerson(1.5, 0.1, 0.25)
-    >>> found.interval, found.words(100)[1].partition(",")[0]
+    >>> mean = TripsPerPerson(1.5, 0.1, 0.25)
+    >>> mean.interval, mean.words(100)[1].partition(",")[0]
     ((1.304, 1.696), 'That is 150 trips (130 to 170) of 100 people')
     """
 
@@ -268,19 +268,19 @@ def trips_per_person(
     """Estimate the mean number of trips, or return None if nobody was asked. `without` is the share of people without a
     trip with its standard error, as the answers to the other questions tell it: then the result agrees with it.
     """
-    found = estimates.get("trips")
-    if found is None or found.users == 0:
+    estimate = estimates.get("trips")
+    if estimate is None or estimate.users == 0:
         return None
     numbers = np.array([*map(float, CLASSES[:-2]), MIDDLE, OPEN])
-    value, total = float(numbers @ found.frequencies), float(found.frequencies.sum())
-    error = _error(found, numbers)
+    value, total = float(numbers @ estimate.frequencies), float(estimate.frequencies.sum())
+    error = _error(estimate, numbers)
     if without is None:
         return TripsPerPerson(value, error, 1 - total)
     # The classes add up to the share of people with a trip. Both are known with an error, and the difference is
     # divided between them by their variances, as in a Kalman filter. The error of the result stays as it was, which is
     # rather too large.
     share, share_error = without
-    variance = float((found.std_errors**2).mean())
+    variance = float((estimate.std_errors**2).mean())
     part = variance / (len(numbers) * variance + share_error**2)
     apart = (1 - share) - total
     none = min(max(1 - total - part * len(numbers) * apart, 0.0), 1.0)
@@ -288,12 +288,12 @@ def trips_per_person(
     return TripsPerPerson(value, error, none, max(1 - none - WIDE * share_error, 0.0))
 
 
-def _error(found: Estimate, numbers: Floats) -> float:
+def _error(estimate: Estimate, numbers: Floats) -> float:
     """Return the standard error, from the noise of the reports and the random choice of people."""
-    assert isinstance(found.question, Trips)
+    assert isinstance(estimate.question, Trips)
     outputs = len(numbers) + 1
     spread = float((numbers**2).sum() - numbers.sum() ** 2 / outputs) * outputs / (outputs - 1)
-    noise = float((found.std_errors**2).mean()) * spread
-    shares = np.clip(found.frequencies, 0, 1)
-    sampled = max(float(numbers**2 @ shares) - float(numbers @ shares) ** 2, 0.0) / found.users
+    noise = float((estimate.std_errors**2).mean()) * spread
+    shares = np.clip(estimate.frequencies, 0, 1)
+    sampled = max(float(numbers**2 @ shares) - float(numbers @ shares) ** 2, 0.0) / estimate.users
     return math.sqrt(noise + sampled)

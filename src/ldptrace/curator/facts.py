@@ -477,8 +477,8 @@ class Facts(Asked, Common):
             return map_shares(districts), districts
         from ldptrace.curator.asking import asked
 
-        found = asked(self.users, self.budget, n)
-        return found.shares, found.districts
+        chosen = asked(self.users, self.budget, n)
+        return chosen.shares, chosen.districts
 
     def standing(self) -> Standing | None:
         """Return the windows of a standing plan, or None."""

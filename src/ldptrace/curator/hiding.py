@@ -55,16 +55,16 @@ class Hiding:
     @cached_property
     def local(self) -> Fraction:
         """The largest eps0 for the wanted central epsilon, at most `most_local`."""
-        found = local_epsilon(self.hidden, float(self.wanted), float(self.delta), float(self.most_local))
-        return min(Fraction(str(found)), self.most_local)
+        epsilon = local_epsilon(self.hidden, float(self.wanted), float(self.delta), float(self.most_local))
+        return min(Fraction(str(epsilon)), self.most_local)
 
     @cached_property
     def central(self) -> Fraction:
         """The central epsilon that the plan states: as wanted, or less where `most_local` bounds eps0."""
         if self.local < self.most_local:
             return self.wanted
-        found = stated_epsilon(self.hidden, float(self.local), float(self.delta))
-        return min(Fraction(str(found)), self.wanted)
+        epsilon = stated_epsilon(self.hidden, float(self.local), float(self.delta))
+        return min(Fraction(str(epsilon)), self.wanted)
 
     def answers(self, lifetime: Fraction | None) -> int:
         """Return how many windows a device answers at most, so that all answers together cost at most this central
@@ -85,8 +85,8 @@ class Hiding:
 
         if answers == 1:
             return self.central
-        found = stated_lifetime(self.hidden, float(self.local), float(self.delta), answers)
-        return max(Fraction(str(found)), self.central)
+        epsilon = stated_lifetime(self.hidden, float(self.local), float(self.delta), answers)
+        return max(Fraction(str(epsilon)), self.central)
 
 
 def refused_by_default(plan: Plan) -> str | None:

@@ -102,7 +102,7 @@ class Watch:
         self._chances = np.ones(1)
         if self._steps <= self._warm_up:
             return ()
-        found: dict[str, tuple[int, Change]] = {}
+        changes: dict[str, tuple[int, Change]] = {}
         odds, tests, steps = [], 0, list(self._recent)
         for count in range(1, min(AFTER, len(steps) - 1) + 1):
             before, after = (
@@ -110,19 +110,19 @@ class Watch:
                 for part in (steps[-count - BEFORE : -count], steps[-count:])
             )
             # The likelihood of a change, from the answers for quarters of the map.
-            told = sum(pair.evidence for pair in _compared(before, after, QUARTERS) if pair.on_map)
-            odds.append(math.log(RARE) + told)
+            evidence = sum(pair.evidence for pair in _compared(before, after, QUARTERS) if pair.on_map)
+            odds.append(math.log(RARE) + evidence)
             for compared in (_compared(before, after, blocks) for blocks in VIEWS):
                 # Each question, and all of them together.
                 tests += len(compared) + 1
                 for change in _named(compared, since=steps[-count - 1][0]):
-                    if change.question not in found or change.chance < found[change.question][1].chance:
-                        found[change.question] = count, change
-        if not found:
+                    if change.question not in changes or change.chance < changes[change.question][1].chance:
+                        changes[change.question] = count, change
+        if not changes:
             logs = np.array([0.0, *odds])
             self._chances = np.exp(logs - logs.max()) / np.exp(logs - logs.max()).sum()
             return ()
-        ordered = sorted(found.values(), key=lambda pair: pair[1].chance)
+        ordered = sorted(changes.values(), key=lambda pair: pair[1].chance)
         # What was before is over: the same change is not named again.
         self._recent.clear()
         self._recent.extend(steps[-ordered[0][0] :])
@@ -148,11 +148,11 @@ class Watch:
         users = np.array([sums.users, *np.cumsum([part.users for part in own])])
         parts = np.divide(self._chances, users, out=np.zeros(len(users)), where=users > 0)
         old, *begun = parts / max(parts.sum(), 1e-300)
-        found, weight = sums.aged(old), 1.0
+        total, weight = sums.aged(old), 1.0
         for part, begins in zip(own, begun, strict=True):
-            found += part.aged(weight) - part.aged(old)
+            total += part.aged(weight) - part.aged(old)
             weight -= begins
-        return found
+        return total
 
 
 def level_changes(points: Sequence[tuple[float, float] | None]) -> list[int]:
@@ -277,13 +277,13 @@ def _named(compared: Sequence[_Compared], since: float) -> list[Change]:
     if not compared:
         return []
     chances = [float(chdtrc(each.freedom, each.misfit)) for each in compared]
-    found = [
+    changes = [
         each.change(since, chance) for each, chance in zip(compared, chances, strict=True) if chance < ALARM
     ]
     together = float(chdtrc(sum(each.freedom for each in compared), sum(each.misfit for each in compared)))
-    if not found and together < ALARM:
-        found = [compared[int(np.argmin(chances))].change(since, together)]
-    return found
+    if not changes and together < ALARM:
+        changes = [compared[int(np.argmin(chances))].change(since, together)]
+    return changes
 
 
 Remember = float | Literal["auto", "forever"]
@@ -327,8 +327,8 @@ class Memory:
         ordered = sorted(steps, key=lambda step: step[0])
         gaps = sorted(b[0] - a[0] for a, b in pairwise(ordered) if b[0] > a[0])
         memory = Memory(plan, gaps[len(gaps) // 2] if gaps else 1.0, remember)
-        found = [change for time, tally in ordered for change in memory.add(tally, time)]
-        return memory, tuple(found)
+        changes = [change for time, tally in ordered for change in memory.add(tally, time)]
+        return memory, tuple(changes)
 
     def add(self, tally: Tally, time: float, weight: float = 1.0) -> tuple[Change, ...]:
         """Add a step that ended at `time`, and return the changes that are larger than noise. The best `weight` of a
@@ -401,7 +401,7 @@ def _prediction_misfit(new: Estimates, past: Estimates) -> float:
     """Return the squared error with which past steps predict the answers of a step, in standard errors and up to a
     factor. Answers are summed over blocks, because a model also smooths over single items.
     """
-    found = 0.0
+    misfit = 0.0
     for name, seen in new.items():
         # Where people are says most of what a model has to follow, in the fewest numbers.
         if not (seen.users and past[name].users and seen.question.domain == seen.question.n**2):
@@ -412,5 +412,5 @@ def _prediction_misfit(new: Estimates, past: Estimates) -> float:
             against = expected.frequencies / answers.std_errors
             size = float(against @ against)
             factor = float(values @ against) / size if size > 0 else 0.0
-            found += float(((values - factor * against) ** 2).sum())
-    return found
+            misfit += float(((values - factor * against) ** 2).sum())
+    return misfit

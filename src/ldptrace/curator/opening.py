@@ -83,9 +83,9 @@ class Opener:
     def open_all(self, sealed: Iterable[bytes], window: int | None) -> tuple[list[bytes], int]:
         """Return the reports of a batch in their order, and the number of seals that cannot be opened."""
         label = label_bytes(window)
-        found = [self.open(one, label) for one in sealed]
-        reports = [report for report in found if report is not None]
-        return reports, len(found) - len(reports)
+        opened = [self.open(one, label) for one in sealed]
+        reports = [report for report in opened if report is not None]
+        return reports, len(opened) - len(reports)
 
 
 def _ec() -> Any:

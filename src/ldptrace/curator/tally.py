@@ -187,7 +187,7 @@ def findings(plan: Plan, tally: Tally, alarm: float = ALPHA) -> list[str]:
     """
     round_ = plan.rounds[tally.round]
     tests = sum(len(counts) + 2 for counts in tally.counts)
-    found = []
+    sentences = []
     for ask, counts, reports, users in zip(
         round_.asks, tally.counts, tally.reports, tally.users, strict=True
     ):
@@ -201,10 +201,10 @@ def findings(plan: Plan, tally: Tally, alarm: float = ALPHA) -> list[str]:
             slack = math.sqrt(2 * variance * log) + log / 3
             if not fewest - slack <= observed <= most + slack:
                 low, high = max(0, math.ceil(fewest - slack)), math.floor(most + slack)
-                found.append(
+                sentences.append(
                     f"{ask.question.name}: {what} {observed:,} times, honest devices stay between {low:,} and {high:,}"
                 )
-    return found
+    return sentences
 
 
 def _items(ask: Ask, counts: list[int], reports: int) -> Iterator[tuple[str, int, float, float, float]]:

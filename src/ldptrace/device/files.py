@@ -48,9 +48,9 @@ def read_trips(paths: Sequence[str | os.PathLike[str]]) -> OwnTrips:
         if not name.lower().endswith(ENDINGS):
             raise InputError(f"a trajectory is a file {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}, got {name}")
         with open(name, "rb") as file:
-            found = trips_of(file.read(), gpx=name.lower().endswith(".gpx"))
-        recordings += found.recordings
-        systems.add(found.crs)
+            trips = trips_of(file.read(), gpx=name.lower().endswith(".gpx"))
+        recordings += trips.recordings
+        systems.add(trips.crs)
     return OwnTrips(tuple(recordings), systems.pop() if len(systems) == 1 else None)
 
 
@@ -162,8 +162,8 @@ def unix_time(value: object) -> float:
     (0.0, 1700000000.0, nan)
     """
     if isinstance(value, str):
-        found = iso_moment(value.strip())
-        return math.nan if found is None else found[0]
+        moment = iso_moment(value.strip())
+        return math.nan if moment is None else moment[0]
     number = coordinate(value)
     return number / 1000 if abs(number) >= LAST_SECONDS else number
 

@@ -144,8 +144,8 @@ class Reporter:
 
     def waiting(self) -> bytes | None:
         """Return the report to this plan that is stored in the ledger and was not sent yet."""
-        found = None if self.ledger is None else self.ledger.waiting(self.plan)
-        return None if found is None else found[0]
+        entry = None if self.ledger is None else self.ledger.waiting(self.plan)
+        return None if entry is None else entry[0]
 
     def draw(self, points: Points, number: int, source: Source | None = None) -> bytes:
         """Draw a new report about one trajectory, without a ledger."""

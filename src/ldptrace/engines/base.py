@@ -119,8 +119,8 @@ class Held(Aside[S]):
     def add_up(self, work: Callable[[S, int], T], nothing: T) -> T:
         if len(self.items) == 1:
             return nothing + work(self.items[0], 0)
-        found = map_ordered(lambda number: work(self.items[number], number), range(len(self.items)))
-        return reduce(lambda a, b: a + b, found, nothing)
+        results = map_ordered(lambda number: work(self.items[number], number), range(len(self.items)))
+        return reduce(lambda a, b: a + b, results, nothing)
 
 
 class Crowd(ABC):
@@ -198,15 +198,15 @@ class Local(Crowd):
 
     def put_aside(self, work: Callable[[Trajectories, int], tuple[S, T]], nothing: T) -> tuple[Aside[S], T]:
         items = self.shelf()
-        for item, found in self._each(work):
+        for item, result in self._each(work):
             items.append(item)
-            nothing = nothing + found
+            nothing = nothing + result
         return Held(items), nothing
 
     def collect(self, collection: Collection) -> Tally:
         blocks = enumerate(in_blocks(self.trips(collection.plan.grid)))
-        found = map_ordered(lambda block: collection.of_trips(block[1], block[0]), blocks, waiting=3)
-        return reduce(Tally.__add__, found, collection.nothing)
+        tallies = map_ordered(lambda block: collection.of_trips(block[1], block[0]), blocks, waiting=3)
+        return reduce(Tally.__add__, tallies, collection.nothing)
 
 
 # Draws trajectories block by block and writes them to one file or to a folder of files, with the labels that all

@@ -138,8 +138,8 @@ class Files(Local):
 
         def made(numbered: tuple[int, tuple[Path, pa.Table]]) -> tuple[Account, S]:
             number, table = numbered
-            found, account = self._cleaned(*table)
-            return account.finished(found), work(found, number)
+            trajectories, account = self._cleaned(*table)
+            return account.finished(trajectories), work(trajectories, number)
 
         whole = replace(self.assembled, source=str(self.source), format=self.format)
         waiting = max(2 * threads(), min(WAITING, self.memory // (4 * self.share)))
@@ -209,9 +209,9 @@ class Files(Local):
         if not by_user and self.inside:
             # No trip was cut, so nothing is drawn.
             return whose
-        found, users, trips = zip(*self.map(partial(_whose, by_user)), strict=True)
-        borders, filled = np.cumsum([len(batch) for batch in found]), np.concatenate(found)
-        whole = ragged.joined_pieces([len(batch) for batch in found], trips)
+        with_points, users, trips = zip(*self.map(partial(_whose, by_user)), strict=True)
+        borders, filled = np.cumsum([len(batch) for batch in with_points]), np.concatenate(with_points)
+        whole = ragged.joined_pieces([len(batch) for batch in with_points], trips)
         everyone = np.concatenate(users) if by_user else None
         chosen = one_each(everyone, whole, rng, filled)
         if chosen is not None:
@@ -280,28 +280,28 @@ def open_batches(
             return None
         if kind.name == "csv" and csv.Text.of(files[0]).is_porto:
             return None
-    found = sources(kind.name, files, reading.names)
-    first, reading = found[0], replace(reading, names=found[0].names)
-    assembled = Account(doubts=total([source.broken for source in found]))
+    opened = sources(kind.name, files, reading.names)
+    first, reading = opened[0], replace(reading, names=opened[0].names)
+    assembled = Account(doubts=total([source.broken for source in opened]))
     crs, user = first.crs, reading.names.user or first.user
     with naming(files[0]), ExitStack() as aside:
         if not first.trips:
             folder = Path(aside.enter_context(tempfile.TemporaryDirectory(prefix="ldptrace-")))
-            found, account = assemble(found, folder, reading, memory)
-            for trips_file in found[:1]:
+            opened, account = assemble(opened, folder, reading, memory)
+            for trips_file in opened[:1]:
                 crs, user = crs or trips_file.crs, reading.names.user or trips_file.user
             assembled, reading = account + assembled, replace(reading, names=Names())
         return Files(
             path,
             kind.name,
-            sum(source.rows for source in found),
+            sum(source.rows for source in opened),
             reading.crs or crs,
             user,
-            found,
+            opened,
             memory,
             reading,
             aside.pop_all(),
-            timed=bool(found) and of_table(found[0].empty, reading)[0].t is not None,
+            timed=bool(opened) and of_table(opened[0].empty, reading)[0].t is not None,
             inside=_inside(parquet.extent(files, *lists) if lists else None, reading),
             timezone=reading.timezone or first.timezone,
             provenance=parquet.promise(files) if columnar else None,
@@ -327,10 +327,10 @@ def open_crowd(
     If `passes` is false, the method needs all trajectories in memory.
     """
     if isinstance(real, str | os.PathLike) and passes and reading.bounds is not None:
-        (found,), write = open_sources(
+        (crowd,), write = open_sources(
             [(real, reading)], running, resources, always=running.batches, trips=True
         )
-        return Memory(*read_with_account(real, reading)) if found is None else found, write
+        return Memory(*read_with_account(real, reading)) if crowd is None else crowd, write
     if running.spark:
         raise InputError("a cluster needs the name of its input, public bounds, and a method with a model")
     return Memory(*read_with_account(real, reading)), write_drawn
@@ -345,13 +345,13 @@ def open_sources(
     """Open several inputs where the work runs, until the resources are closed: on one cluster, or batch by batch as
     `open_batches` does. None stands for an input that fits into its share of the memory."""
     if not running.spark:
-        found: list[Crowd | None] = []
+        crowds: list[Crowd | None] = []
         for path, reading in inputs:
             files = open_batches(Path(path), reading, memory=int(running.memory) // len(inputs), **how)
             if files is not None:
                 resources.callback(files.close)
-            found.append(files)
-        return found, write_drawn
+            crowds.append(files)
+        return crowds, write_drawn
     if any(reading.split_gap is not None for _, reading in inputs):
         raise InputError("--split-gap needs the trips in memory: convert them first, or use --engine local")
     from ldptrace.engines.spark import Spark, address

@@ -100,9 +100,9 @@ def numbered(
     for piece in parts:
         group.append(piece)
         if len(group) == _GROUP or sum(item.points for item in group) >= _DRAWN:
-            found = labelled()
-            first, group = first + len(found), []
-            yield found
+            batch = labelled()
+            first, group = first + len(batch), []
+            yield batch
     if group or first == start:
         yield labelled()
 

@@ -147,10 +147,10 @@ def partition() -> int:
     return 0 if context is None else context.partitionId()
 
 
-def sum_row(number: int, **found: object) -> pa.RecordBatch:
-    """Return the row with the sum that a task `found` and the `account` of what it read, or with one `part` of its
+def sum_row(number: int, **entries: object) -> pa.RecordBatch:
+    """Return the row with the sum that a task has `found` and the `account` of what it read, or with one `part` of its
     results. `number` is the place among the other rows."""
-    values = {name: [None if found.get(name) is None else pickle.dumps(found[name])] for name in _COLUMNS}
+    values = {name: [None if entries.get(name) is None else pickle.dumps(entries[name])] for name in _COLUMNS}
     return pa.RecordBatch.from_pydict({"number": [number]} | values, _SUM)
 
 
@@ -180,9 +180,9 @@ def summed(frame: DataFrame, nothing: T, groups: int) -> tuple[T, Any]:
     return total, account
 
 
-def _plus(sum: Any, found: bytes | None) -> Any:
+def _plus(sum: Any, pickled: bytes | None) -> Any:
     """Add what a row holds to a sum. Either may be None."""
-    one = None if found is None else pickle.loads(found)
+    one = None if pickled is None else pickle.loads(pickled)
     return sum + one if sum is not None and one is not None else sum if one is None else one
 
 
@@ -271,5 +271,5 @@ def split(files: Sequence[Path], most: int = BYTES) -> tuple[Tasks, int]:
 
 def _measured(path: Path) -> tuple[int, int, int]:
     """Return the bytes, row groups and rows of a file."""
-    found = pq.read_metadata(path)
-    return path.stat().st_size, found.num_row_groups, found.num_rows
+    footer = pq.read_metadata(path)
+    return path.stat().st_size, footer.num_row_groups, footer.num_rows

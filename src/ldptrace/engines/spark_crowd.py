@@ -139,8 +139,8 @@ class SparkCrowd(Crowd):
         few, whole = self._frame.limit(FEW), partial(_whole_trips, [])
         if self._split is not None:
             few, whole = self._spark.session.range(0, 1, 1, 1), partial(_own_files, self._split[0])
-        found = mapped(few, partial(_has_dates, self._parse, whole), "dated boolean")
-        return any(row.dated for row in found.collect())
+        rows = mapped(few, partial(_has_dates, self._parse, whole), "dated boolean")
+        return any(row.dated for row in rows.collect())
 
     def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
         whose = unit_of(unit, self.user)
@@ -252,8 +252,8 @@ def _kinds(name: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBa
     for batch in batches:
         shapes, crs = geometries(pa.chunked_array([batch.column(0)]), name, part=True)
         points, lines = counts(shapes)
-        found = {"points": [points], "lines": [lines], "crs": pa.array([crs], pa.string())}
-        yield pa.RecordBatch.from_pydict(found)
+        row = {"points": [points], "lines": [lines], "crs": pa.array([crs], pa.string())}
+        yield pa.RecordBatch.from_pydict(row)
 
 
 def _trajectories(
@@ -307,17 +307,17 @@ def _worked(
     def devices() -> Iterator[Trajectories]:
         nonlocal passed
         for place, table in enumerate(whole(batches)):
-            found, account = parse(table)
-            account = account.finished(found, format="spark")
+            trajectories, account = parse(table)
+            account = account.finished(trajectories, format="spark")
             if drawn is not None:
                 # A table holds all trips of its users, and all pieces of its trips.
-                found, _ = play_devices(found, "user", child(drawn, first + place))
-            passed += Each((account, len(found)))
-            yield _counted(found)
+                trajectories, _ = play_devices(trajectories, "user", child(drawn, first + place))
+            passed += Each((account, len(trajectories)))
+            yield _counted(trajectories)
 
     for number, block in enumerate(in_blocks(devices()), first):
-        part, found = work(block, number)
-        total = found if total is None else total + found
+        part, result = work(block, number)
+        total = result if total is None else total + result
         if part is not None:
             yield sum_row(number, part=part)
     if passed[0].rows:
@@ -329,8 +329,8 @@ def _add_up_parts(work: Callable[[S, int], T], batches: Iterator[pa.RecordBatch]
     total, first = None, 0
     for batch in batches:
         for number, part in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            found = work(pickle.loads(part), number)
-            total, first = (found, number) if total is None else (total + found, first)
+            result = work(pickle.loads(part), number)
+            total, first = (result, number) if total is None else (total + result, first)
     if total is not None:
         yield sum_row(first, found=total)
 

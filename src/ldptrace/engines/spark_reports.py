@@ -110,5 +110,5 @@ def _count(
             if len(report) != size:
                 codes.update(receiver.receive(report).tolist())
     if codes:
-        found = Each((receiver.tally, codes, [receiver.ids] if with_ids else []))
-        yield sum_row(BLOCKS * partition(), found=found)
+        sums = Each((receiver.tally, codes, [receiver.ids] if with_ids else []))
+        yield sum_row(BLOCKS * partition(), found=sums)

@@ -76,8 +76,8 @@ def mine(passes: Passes) -> Patterns:
 
     >>> from ldptrace.protocol.grid import Grid
     >>> paths = CellPaths.from_lists([[0, 1, 2], [0, 1]], Grid((0, 0, 3, 3), 3))
-    >>> found = mine(lambda work: work(paths, 0))
-    >>> found.cells[:, :3].tolist(), found.counts.tolist()
+    >>> patterns = mine(lambda work: work(paths, 0))
+    >>> patterns.cells[:, :3].tolist(), patterns.counts.tolist()
     ([[0, 1, -1], [1, 2, -1], [0, 1, 2]], [2, 1, 1])
     """
     short: Patterns = passes(partial(_counted, range(2, HALF + 1), None))

@@ -238,8 +238,8 @@ class Positions:
         """Interpolate positions along the lines. In its first tick, a trip is at its first point.
 
         >>> trip = Trajectories([0.0, 6.0], [0.0, 0.0], [0, 2], t=[5.0, 35.0])
-        >>> found = Positions.of(trip, Clock(10.0, 0.0, 4))
-        >>> found.tick.tolist(), found.x.tolist()
+        >>> positions = Positions.of(trip, Clock(10.0, 0.0, 4))
+        >>> positions.tick.tolist(), positions.x.tolist()
         ([0, 1, 2, 3], [0.0, 1.0, 3.0, 5.0])
         """
         times: Any = trips.t

@@ -22,7 +22,7 @@ _NUMBERS = re.compile(r"\[\s+((?:(?:-?[\d.]+(?:[eE][-+]?\d+)?|null),?\s+)+)\]")
 def json_text(document: dict[str, Any]) -> str:
     """Return plain data as JSON, with null for undefined values."""
     text = json.dumps(plain(document), indent=1, allow_nan=False, ensure_ascii=False)
-    return _NUMBERS.sub(lambda found: "[" + " ".join(found[1].split()) + "]", text)
+    return _NUMBERS.sub(lambda match: "[" + " ".join(match[1].split()) + "]", text)
 
 
 def plain(value: Any) -> Any:

@@ -87,8 +87,8 @@ class Account:
     """How many rows a file has (points in a long table, trajectories elsewhere), what was kept, and what was omitted
     and why. A reader states what it found; the source, and what was kept, are known in the end.
 
-    >>> found = Account("trips.csv", "csv", 90, 8, 80, {"fewer than 2 points": 1}, {"infinite": 3})
-    >>> found.line()
+    >>> account = Account("trips.csv", "csv", 90, 8, 80, {"fewer than 2 points": 1}, {"infinite": 3})
+    >>> account.line()
     'trips.csv: 8 trajectories, 80 points; omitted 1 trajectory (fewer than 2 points) and 3 points (infinite)'
     """
 
@@ -219,7 +219,7 @@ def each(read: Callable[[Path, Reading], Parsed]) -> Callable[[Sequence[Path], R
             )
         if len(parts) == 1:
             return parts[0]
-        trajectories, repeated = unique_ids(Trajectories.concat([found for found, _ in parts]), len(parts))
+        trajectories, repeated = unique_ids(Trajectories.concat([part for part, _ in parts]), len(parts))
         account = reduce(Account.__add__, (account for _, account in parts))
         return trajectories, account + Account(notes=repeated)
 
@@ -257,7 +257,7 @@ def of_lines(
     # Any row may have some times, so there are times in any case, perhaps all missing.
     times = read_times(pa.chunked_array([moments]), reading.timezone, month_first=reading.month_first)
     ids, extra = _described([about[owner] for owner in owners], reading.names, what, usual)
-    found = Trajectories(
+    trajectories = Trajectories(
         x,
         y,
         ragged.offsets_of(np.array(sizes, dtype=np.int64)),
@@ -269,7 +269,7 @@ def of_lines(
         timezone=reading.timezone,
         trips=ragged.pieces(np.array(owners, dtype=np.int64)),
     )
-    return found, Account(rows=len(sizes), notes=times.notes, doubts=_unzoned(times.unzoned, reading))
+    return trajectories, Account(rows=len(sizes), notes=times.notes, doubts=_unzoned(times.unzoned, reading))
 
 
 def _described(
@@ -309,7 +309,7 @@ def of_table(table: pa.Table, reading: Reading, *, place: str = "row", first: in
 
     An error message names the `place` (row or line), counted from `first`.
     """
-    found = read_table(
+    columns = read_table(
         table,
         names=reading.names,
         timezone=reading.timezone,
@@ -320,11 +320,11 @@ def of_table(table: pa.Table, reading: Reading, *, place: str = "row", first: in
     )
     account = Account(
         rows=table.num_rows,
-        dropped_points=total([{"no trajectory id": found.without_id}]),
-        notes=found.notes,
-        doubts=_unzoned(found.unzoned, reading),
+        dropped_points=total([{"no trajectory id": columns.without_id}]),
+        notes=columns.notes,
+        doubts=_unzoned(columns.unzoned, reading),
     )
-    return Trajectories.from_table(found, timezone=reading.timezone), account
+    return Trajectories.from_table(columns, timezone=reading.timezone), account
 
 
 def _unzoned(times: int, reading: Reading) -> dict[str, int]:
@@ -340,13 +340,13 @@ def in_memory(data: Any, reading: Reading) -> Parsed:
         return data if names.user is None else replace(data, user=names.user), Account(rows=len(data))
     kind = frames.is_frame(data)
     if kind == "GeoDataFrame":
-        found = Trajectories.from_geopandas(
+        trajectories = Trajectories.from_geopandas(
             data, t=names.t, id=names.id, user=names.user, timezone=reading.timezone
         )
-        return found, Account(rows=len(data))
+        return trajectories, Account(rows=len(data))
     if kind in {"TrajectoryCollection", "Trajectory"}:
-        found = Trajectories.from_movingpandas(data)
-        return found, Account(rows=len(found))
+        trajectories = Trajectories.from_movingpandas(data)
+        return trajectories, Account(rows=len(trajectories))
     if kind == "DataFrame":
         table = frames.table_of(data)
     elif isinstance(data, pa.Table | pa.RecordBatch) or hasattr(data, "__arrow_c_stream__"):
@@ -356,5 +356,5 @@ def in_memory(data: Any, reading: Reading) -> Parsed:
             "trajectories are needed (Trajectories, a pandas DataFrame, a GeoDataFrame, a movingpandas "
             f"TrajectoryCollection, an Arrow table, or the name of a file), got {type(data).__name__}"
         )
-    found, account = of_table(table, reading)
-    return replace(found, provenance=frames.promised(data)), account
+    trajectories, account = of_table(table, reading)
+    return replace(trajectories, provenance=frames.promised(data)), account

@@ -33,18 +33,18 @@ def cleaned_part(
 ) -> Parsed:
     """Clean a part of a source, which states these labels of all its trajectories, and keep no columns but that of
     users."""
-    found, account = parsed
-    has_user = user is not None and found.extra is not None and user in found.extra.column_names
+    trajectories, account = parsed
+    has_user = user is not None and trajectories.extra is not None and user in trajectories.extra.column_names
     plain = replace(
-        found,
+        trajectories,
         crs=crs,
         timezone=timezone,
         ids=None,
         provenance=None,
-        extra=found.extra.select([user]) if has_user and found.extra is not None else None,
+        extra=trajectories.extra.select([user]) if has_user and trajectories.extra is not None else None,
         user=user if has_user else None,
     )
-    return clean((plain, account + Account(owners=Owners.of(found))), reading, whole=whole)
+    return clean((plain, account + Account(owners=Owners.of(trajectories))), reading, whole=whole)
 
 
 def clean(parsed: Parsed, reading: Reading, *, whole: bool = True) -> Parsed:
@@ -76,17 +76,17 @@ def clean(parsed: Parsed, reading: Reading, *, whole: bool = True) -> Parsed:
 
 def doubts(trajectories: Trajectories) -> dict[str, int]:
     """Count points and steps that look wrong, by kind. They are kept."""
-    x, y, t, found = trajectories.x, trajectories.y, trajectories.t, {}
+    x, y, t, counts = trajectories.x, trajectories.y, trajectories.t, {}
     if trajectories.is_geographic:
-        found["points at 0,0"] = int(np.count_nonzero((x == 0) & (y == 0)))
+        counts["points at 0,0"] = int(np.count_nonzero((x == 0) & (y == 0)))
     if t is not None and len(t):
-        found["points without a time"] = int(np.count_nonzero(np.isnan(t)))
+        counts["points without a time"] = int(np.count_nonzero(np.isnan(t)))
         still = np.flatnonzero((t[1:] == t[:-1]) & ragged.inner_steps(trajectories.offsets))
         twice = (x[still + 1] == x[still]) & (y[still + 1] == y[still])
-        found["points with the time and place of the one before"] = int(np.count_nonzero(twice))
+        counts["points with the time and place of the one before"] = int(np.count_nonzero(twice))
         if trajectories.is_geographic:
-            found[f"steps faster than {3.6 * FASTEST:,.0f} km/h"] = _jumps(trajectories, t)
-    return total([found])
+            counts[f"steps faster than {3.6 * FASTEST:,.0f} km/h"] = _jumps(trajectories, t)
+    return total([counts])
 
 
 def _jumps(trajectories: Trajectories, t: Floats) -> int:

@@ -49,9 +49,9 @@ def read(path: Path, reading: Reading) -> Parsed:
     assert text.schema is not None
     table = pa.concat_tables([without_rows(text.schema), *text.tables()])
     columns = find_columns(table.column_names, reading.names)
-    found, account = of_table(named(table, columns, numbered), reading, place="line", first=2)
+    trajectories, account = of_table(named(table, columns, numbered), reading, place="line", first=2)
     hints = tuple(f"column {name}: does it say when? (--t {name})" for name in text.dated)
-    return found, account + Account(notes=() if columns.t is not None else hints, doubts=text.broken)
+    return trajectories, account + Account(notes=() if columns.t is not None else hints, doubts=text.broken)
 
 
 def stated_crs(path: Path) -> str | None:
@@ -137,8 +137,8 @@ class Text:
                         f"line {row.number}: {row.actual_columns} columns where the first line has "
                         f"{row.expected_columns}"
                     )
-                found = total([{"rows with a wrong number of columns": len(broken)}])
-                return replace(text, rows=rows + len(broken), broken=found)
+                doubts = total([{"rows with a wrong number of columns": len(broken)}])
+                return replace(text, rows=rows + len(broken), broken=doubts)
         if self.bare:
             raise NothingUsable("there are no trajectories in it")
         raise FormatError("the rows cannot be read as a table")
@@ -155,8 +155,8 @@ class Text:
             after = ends[-1]
         if lines <= rows:
             return
-        found = (line for block in line_blocks(self.path, self.encoding) for line in block.splitlines())
-        number = next((number for number, line in enumerate(found, 1) if not self._is_whole(line)), None)
+        all_lines = (line for block in line_blocks(self.path, self.encoding) for line in block.splitlines())
+        number = next((number for number, line in enumerate(all_lines, 1) if not self._is_whole(line)), None)
         place = "" if number is None else f"line {number}: "
         raise NothingUsable(f"{place}a quotation mark begins a value that does not end in the same line")
 
@@ -211,8 +211,8 @@ class Text:
         columns = find_columns(schema.names, self.given)
         values = {}
         for place, column in enumerate(schema):
-            found = cells[place] if place < len(cells) and column.name not in columns.placing else ""
-            values[column.name] = pa.array([found or None], pa.string())
+            text = cells[place] if place < len(cells) and column.name not in columns.placing else ""
+            values[column.name] = pa.array([text or None], pa.string())
             try:
                 values[column.name] = values[column.name].cast(column.type)
             except pa.ArrowInvalid:
@@ -256,9 +256,9 @@ def known(names: pa.ChunkedArray) -> pa.ChunkedArray:
     ['07', None, None]
     """
     # Names repeat from point to point.
-    found = pc.dictionary_encode(names)
+    encoded = pc.dictionary_encode(names)
     parts = []
-    for part in found.chunks:
+    for part in encoded.chunks:
         texts = pc.utf8_trim_whitespace(part.dictionary)
         parts.append(pc.if_else(pc.is_in(texts, pa.array(MISSING)), None, texts).take(part.indices))
     return pa.chunked_array(parts, pa.string())

@@ -84,31 +84,31 @@ def read_with_account(path: Any, reading: Reading | None = None) -> tuple[Trajec
     reading = reading or Reading()
     if isinstance(path, str | os.PathLike):
         source, name = Path(path), "standard input" if str(path) == STDIN else str(path)
-        kind, (found, account) = _from_path(source, reading)
+        kind, (trajectories, account) = _from_path(source, reading)
     else:
         name = type(path).__name__
-        source, kind, (found, account) = Path(name), "table", in_memory(path, reading)
+        source, kind, (trajectories, account) = Path(name), "table", in_memory(path, reading)
     if reading.crs is not None:
-        found = replace(found, crs=reading.crs)
+        trajectories = replace(trajectories, crs=reading.crs)
     with naming(source):
         if reading.split_gap is not None:
-            found = found.split(reading.split_gap)
-            said = f"cut at gaps over {reading.split_gap:g} s into {count(len(found), 'trajectory')}"
-            account += Account(notes=(said,))
-        kept, account = clean((found, account + Account(owners=Owners.of(found))), reading)
+            trajectories = trajectories.split(reading.split_gap)
+            note = f"cut at gaps over {reading.split_gap:g} s into {count(len(trajectories), 'trajectory')}"
+            account += Account(notes=(note,))
+        kept, account = clean((trajectories, account + Account(owners=Owners.of(trajectories))), reading)
     if kept.t is not None:
         stated = kept.timezone or dict(kept.provenance or {}).get("timezone")
         kept = replace(kept, timezone=reading.timezone or stated)
     return kept, account.finished(kept, name, kind)
 
 
-def refuse_unnamed_users(found: Trajectories, source: Path | str) -> None:
+def refuse_unnamed_users(trajectories: Trajectories, source: Path | str) -> None:
     """Raise an error if trips may have users that nobody named: in a file without columns, such as GeoJSON, a property
     of single trips names none."""
-    columns = [] if found.extra is None else found.extra.column_names
+    columns = [] if trajectories.extra is None else trajectories.extra.column_names
     # Pieces of a trip belong to one device anyway.
-    name = user_column([name for name in columns if name != WHOLE or found.trips is None])
-    if found.user is None and name is not None:
+    name = user_column([name for name in columns if name != WHOLE or trajectories.trips is None])
+    if trajectories.user is None and name is not None:
         raise InputError(
             f"{source}: {name} may name users: give --user {name}, or, if each trip counts, --unit trip, or a file "
             "without it"
@@ -166,15 +166,15 @@ def trajectories_of(data: Any, *, private: bool = False) -> Trajectories:
     """
     if isinstance(data, Trajectories) and data.points == 0:
         return data
-    found, account = read_with_account(data)
+    trajectories, account = read_with_account(data)
     if private:
-        refuse_unnamed_users(found, account.source)
+        refuse_unnamed_users(trajectories, account.source)
     if isinstance(data, Trajectories):
         # Of a file that was read before, it was said then.
         account = replace(account, owners=Owners())
     if account.is_notable:
         warnings.warn(account.line(), DataWarning, stacklevel=3)
-    return found
+    return trajectories
 
 
 def _from_path(source: Path, reading: Reading) -> tuple[str, Parsed]:
@@ -185,12 +185,12 @@ def _from_path(source: Path, reading: Reading) -> tuple[str, Parsed]:
             raise InputError(f"{source}: only tables have columns to name, and this is {kind.name}")
         if len(files) == 1 and files[0].stat().st_size == 0:
             raise NothingUsable(f"{source}: the file is empty")
-        found, account = kind.read(files, reading)
+        trips, account = kind.read(files, reading)
         if not kind.holds_promise and len(files) == 1:
             with naming(source):
-                promised, said = read_beside(files[0])
-            found, account = replace(found, provenance=promised), account + Account(notes=tuple(said))
-    return kind.name, (found, account)
+                promised, notes = read_beside(files[0])
+            trips, account = replace(trips, provenance=promised), account + Account(notes=tuple(notes))
+    return kind.name, (trips, account)
 
 
 def project(trajectories: Trajectories, crs: str) -> Trajectories:

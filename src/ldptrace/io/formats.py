@@ -65,8 +65,7 @@ class Format:
         reader's module finds."""
         if self.geographic:
             return WGS84
-        found: str | None = _function(self.reader, "stated_crs", lambda _: None)(path)
-        return found
+        return _function(self.reader, "stated_crs", lambda _: None)(path)
 
 
 def _function(name: str, other: str | None = None, *default: object) -> Any:
@@ -123,8 +122,7 @@ def named(name: str) -> Format:
     if point is None:
         others = plugins.installed(plugins.FORMATS)
         raise InputError(f"unknown format {name!r}; the formats are {', '.join([*FORMATS, *others])}")
-    found: Format = plugins.load(point)
-    return found
+    return plugins.load(point)
 
 
 def of_path(path: Path) -> Format | None:
@@ -182,8 +180,8 @@ def _of_files(path: Path, files: list[Path], chosen: Format | None) -> tuple[For
         examples.pop("tdrive", None)
     if chosen is None:
         if len(examples) != 1:
-            found = [f"{name} ({file.name})" for name, file in sorted(examples.items())]
-            several = f"files of several formats in it: {', '.join(found)}; which one is decided by --format"
+            listed = [f"{name} ({file.name})" for name, file in sorted(examples.items())]
+            several = f"files of several formats in it: {', '.join(listed)}; which one is decided by --format"
             none = f"no trajectory files in it; --format is one of {', '.join(FORMATS)}"
             raise FormatError(f"{path}: there are {several if examples else none}")
         (chosen,) = map(named, examples)

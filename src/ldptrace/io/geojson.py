@@ -66,9 +66,9 @@ def read_sequence(path: Path, reading: Reading) -> Parsed:
 def _of_features(features: list[Json], document: Json, reading: Reading) -> Parsed:
     points = [feature for feature in features if _is_point(feature)]
     all_points = 0 < len(points) == len(features)
-    found, account = _points(features, reading) if all_points else _of_lines(features, points, reading)
+    trajectories, account = _points(features, reading) if all_points else _of_lines(features, points, reading)
     crs, promised = geojson_crs(document), from_document(document.get(KEY))
-    return replace(found, crs=crs, provenance=promised), replace(account, rows=len(features))
+    return replace(trajectories, crs=crs, provenance=promised), replace(account, rows=len(features))
 
 
 def _of_lines(features: list[Json], points: list[Json], reading: Reading) -> Parsed:
@@ -108,8 +108,8 @@ def _of_lines(features: list[Json], points: list[Json], reading: Reading) -> Par
     about = [
         {name: value for name, value in _about(feature).items() if name not in listed} for feature in features
     ]
-    found = np.array(x), np.array(y), _texts(times)
-    lines, account = of_lines(found, sizes, owners, about, reading, "feature", (ID, "id"))
+    columns = np.array(x), np.array(y), _texts(times)
+    lines, account = of_lines(columns, sizes, owners, about, reading, "feature", (ID, "id"))
     return lines, Account(doubts=others | {"features that are points among others": alone}) + account
 
 

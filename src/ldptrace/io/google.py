@@ -90,9 +90,9 @@ def of_bytes(data: bytes, reading: Reading, *, among: bool = False) -> Parsed:
     if not reading.single:
         notes += ("one log is one trajectory; cut it into trips with split_gap (--split-gap)",)
     timezone = None if t is None else reading.timezone
-    found = Trajectories(x, y, np.array([0, len(x)]), t=t, crs=WGS84, timezone=timezone)
+    trajectories = Trajectories(x, y, np.array([0, len(x)]), t=t, crs=WGS84, timezone=timezone)
     lost = total([{"no latitude and longitude": len(entries) - len(fixes)}])
-    return found, Account(rows=len(entries), dropped_points=lost, notes=notes)
+    return trajectories, Account(rows=len(entries), dropped_points=lost, notes=notes)
 
 
 def _loaded(data: bytes, hook: Callable[[dict[str, Json]], Json] | None = None) -> Json:
@@ -177,8 +177,8 @@ def _point_fix(text: Json, moment: Json) -> Fix | None:
     >>> _point_fix("48.1°, -11.5°", None), _point_fix("geo:48.1,11.5", "2025-01-01T08:00:00Z"), _point_fix(None, None)
     ((48.1, -11.5, None), (48.1, 11.5, '2025-01-01T08:00:00Z'), None)
     """
-    found = POINT.match(text) if isinstance(text, str) else None
-    return None if found is None else (float(found[1]), float(found[2]), moment)
+    match = POINT.match(text) if isinstance(text, str) else None
+    return None if match is None else (float(match[1]), float(match[2]), moment)
 
 
 def _whole(place: dict[str, Json], names: tuple[str, str], moment: Json) -> Fix | None:
@@ -201,5 +201,5 @@ def _listed(entries: Json) -> list[dict[str, Json]]:
 
 
 def _within(entry: dict[str, Json], name: str) -> dict[str, Json]:
-    found = entry.get(name)
-    return found if isinstance(found, dict) else {}
+    value = entry.get(name)
+    return value if isinstance(value, dict) else {}

@@ -36,8 +36,8 @@ def read(path: Path, reading: Reading) -> Parsed:
     for name in lines.names:
         if (numbers := whole_of(table[name])) is not None:
             table = table.set_column(table.column_names.index(name), name, numbers)
-    found, account = of_table(table, reading, place="line")
-    return found, account + Account(doubts=lines.broken)
+    trajectories, account = of_table(table, reading, place="line")
+    return trajectories, account + Account(doubts=lines.broken)
 
 
 @dataclass(frozen=True)
@@ -99,10 +99,10 @@ def _blocks(path: Path) -> Iterable[list[dict[str, Any]]]:
 def _record(line: bytes) -> dict[str, Any]:
     try:
         # Sequences of GeoJSON have a sign before each line.
-        found = json.loads(line.strip(b"\x1e \t\r").decode("utf-8-sig"))
+        record = json.loads(line.strip(b"\x1e \t\r").decode("utf-8-sig"))
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return record if isinstance(record, dict) else {}
 
 
 def _columns(records: list[dict[str, Any]], named: frozenset[str] = frozenset()) -> dict[str, pa.Array]:
@@ -140,10 +140,10 @@ def _check(columns: Columns, shapes: Counter[tuple[str, object]], lines: int) ->
     """Raise an error if lines disagree about a member that says when, where or whose."""
     names = {*columns.used, columns.user, START, *(LISTS if columns.geometry or columns.cells else ())}
     for name in sorted({member for member, _ in shapes} & names):
-        found = {shape: number for (member, shape), number in shapes.items() if member == name}
-        if found.pop(True) < lines:
+        forms = {shape: number for (member, shape), number in shapes.items() if member == name}
+        if forms.pop(True) < lines:
             raise NothingUsable(f"some lines have no member {name!r}; write null where there is no value")
-        if len(found) > 1 + ("list" in found) or len(found.keys() & {"list", "value"}) > 1:
+        if len(forms) > 1 + ("list" in forms) or len(forms.keys() & {"list", "value"}) > 1:
             raise NothingUsable(
                 f"member {name!r} is not of one form in all lines: a value, a list, or a list of objects"
             )

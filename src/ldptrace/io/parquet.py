@@ -100,8 +100,10 @@ def size(path: Path) -> tuple[int, int]:
                 parts = [reader.get_batch(number) for number in range(reader.num_record_batches)]
                 return sum(part.num_rows for part in parts), sum(part.nbytes for part in parts)
         schema_of(path)
-        found = pq.read_metadata(path)
-    return found.num_rows, sum(_unpacked(found.row_group(number)) for number in range(found.num_row_groups))
+        footer = pq.read_metadata(path)
+    return footer.num_rows, sum(
+        _unpacked(footer.row_group(number)) for number in range(footer.num_row_groups)
+    )
 
 
 def extent(paths: Sequence[Path], x: str, y: str) -> Bounds | None:
@@ -110,9 +112,9 @@ def extent(paths: Sequence[Path], x: str, y: str) -> Bounds | None:
     for path in paths:
         if is_feather(path):
             return None
-        found = pq.read_metadata(path)
-        for number in range(found.num_row_groups):
-            group = found.row_group(number)
+        footer = pq.read_metadata(path)
+        for number in range(footer.num_row_groups):
+            group = footer.row_group(number)
             columns = [group.column(index) for index in range(group.num_columns)]
             known = {column.path_in_schema.partition(".")[0]: column.statistics for column in columns}
             ends = [end for end in (known.get(x), known.get(y)) if end is not None and end.has_min_max]

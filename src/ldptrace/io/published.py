@@ -178,7 +178,7 @@ def read_geolife(paths: Sequence[Path], _: Reading) -> Parsed:
     homes = [path.parent.parent if path.parent.name == "Trajectory" else path.parent for path in paths]
     names = {"user": [home.name for home in homes], "name": [path.stem for path in paths]}
     modes = geolife_modes(paths, offsets, t)
-    found = Trajectories(
+    trajectories = Trajectories(
         table["lon"].to_numpy(),
         table["lat"].to_numpy(),
         offsets,
@@ -189,7 +189,7 @@ def read_geolife(paths: Sequence[Path], _: Reading) -> Parsed:
         # The logs are in GMT, and nearly all of them of Beijing.
         timezone="Asia/Shanghai",
     )
-    return found, Account(rows=table.num_rows)
+    return trajectories, Account(rows=table.num_rows)
 
 
 def geolife_modes(paths: Sequence[Path], offsets: Ints, t: Floats) -> list[str | None] | None:
@@ -223,21 +223,21 @@ def read_tdrive(paths: Sequence[Path], reading: Reading) -> Parsed:
     table, sizes = _parse(paths, TDRIVE)
     if table.num_rows == 0:
         raise NothingUsable(f"{paths[0]}: there are no fixes in it")
-    found, account = of_table(table, reading)
+    taxis, account = of_table(table, reading)
     empty = [path.stem for path, size in zip(paths, sizes, strict=True) if not size]
     if empty:
         # A taxi without a fix is one of them all the same.
-        numbered = found.ids is not None and all(name.isdigit() and len(name) < 19 for name in empty)
+        numbered = taxis.ids is not None and all(name.isdigit() and len(name) < 19 for name in empty)
         none = Trajectories(
             np.empty(0),
             np.empty(0),
             np.zeros(len(empty) + 1, dtype=np.int64),
-            t=None if found.t is None else np.empty(0),
+            t=None if taxis.t is None else np.empty(0),
             ids=np.array(empty, dtype=np.int64) if numbered else None,
-            crs=found.crs,
+            crs=taxis.crs,
         )
-        found = Trajectories.concat([found if numbered else replace(found, ids=None), none])
-    return found, account
+        taxis = Trajectories.concat([taxis if numbered else replace(taxis, ids=None), none])
+    return taxis, account
 
 
 def _parse(paths: Sequence[Path], log: Log) -> tuple[pa.Table, Ints]:
@@ -340,8 +340,8 @@ def read_dat(path: Path, _: Reading) -> Parsed:
     # Ids are all whole numbers, or there are none.
     whole = len(names) == len(sizes) and all(name.lstrip(b"-").isdigit() and len(name) < 19 for name in names)
     ids = np.array(names, dtype=np.bytes_).astype(np.int64) if whole else None
-    found = Trajectories(np.concatenate(x), np.concatenate(y), np.cumsum([0, *sizes]), ids=ids)
-    return found, Account(rows=len(sizes))
+    trajectories = Trajectories(np.concatenate(x), np.concatenate(y), np.cumsum([0, *sizes]), ids=ids)
+    return trajectories, Account(rows=len(sizes))
 
 
 def _dat_lines(trajectories: Trajectories) -> pa.LargeStringArray:

@@ -82,13 +82,13 @@ def size(kind: str, path: Path) -> int:
 
 def sources(kind: str, files: Sequence[Path], given: Names) -> list[Source]:
     """Open files of one kind. If geometries say whether rows are points or lines, the first of them say it for all."""
-    found: list[Source] = []
+    opened: list[Source] = []
     for path in files:
         with naming(path):
-            source = _source(kind, path, given, found[0].trips if found else None)
+            source = _source(kind, path, given, opened[0].trips if opened else None)
             own = kind in TEXTS and len(files) > 1
-            found.append(replace(source, apart=len(found)) if own else source)
-    return found
+            opened.append(replace(source, apart=len(opened)) if own else source)
+    return opened
 
 
 def _source(kind: str, path: Path, given: Names, trips: bool | None) -> Source:
@@ -119,11 +119,11 @@ def _source(kind: str, path: Path, given: Names, trips: bool | None) -> Source:
 
 def standard(table: pa.Table, reading: Reading, lines: bool | None = None) -> tuple[pa.Table, Reading]:
     """Return the table with its positions in columns x and y, and the options with the names of the columns then."""
-    found, columns = positioned(table, reading.names, lines=lines)
-    if found is table:
+    placed, columns = positioned(table, reading.names, lines=lines)
+    if placed is table:
         return table, reading
     names = replace(reading.names, x=columns.x, y=columns.y, t=columns.t)
-    return found, replace(reading, names=names)
+    return placed, replace(reading, names=names)
 
 
 def assemble(
@@ -147,16 +147,16 @@ def assemble(
     account = Account(dropped_points=total([{"no trajectory id": unknown}]))
     for part in _deal(sources, folder, reading, where):
         with pa.OSFile(str(part)) as file:
-            found, said = of_table(pa.ipc.open_stream(file).read_all(), replace(reading, names=names))
+            whole, said = of_table(pa.ipc.open_stream(file).read_all(), replace(reading, names=names))
         part.unlink()
-        account += Account(notes=said.notes, doubts=said.doubts, owners=Owners.of(found))
-        table = found.to_arrow()
+        account += Account(notes=said.notes, doubts=said.doubts, owners=Owners.of(whole))
+        table = whole.to_arrow()
         # Parts must have the same columns: whether a number is an id or a further column may differ between them.
-        table = table.select([name for name in ("x", "y", "t", found.user) if name in table.column_names])
+        table = table.select([name for name in ("x", "y", "t", whole.user) if name in table.column_names])
         path = part.with_name(part.name.replace("points", "trips"))
         empty = without_rows(table.schema)
         read = partial(_trips, path)
-        files.append(Source(path, read, table.num_rows, Names(), True, empty, found.crs, found.user))
+        files.append(Source(path, read, table.num_rows, Names(), True, empty, whole.crs, whole.user))
         chunk = max(_PIECE, memory // 16) * table.num_rows // max(table.nbytes, 1)
         with pa.ipc.new_stream(str(path), table.schema) as writer:
             writer.write_table(table, max_chunksize=max(1, min(_WRITTEN, chunk)))
@@ -257,5 +257,4 @@ def hashed(column: pa.ChunkedArray) -> Ints:
         ],
         dtype=np.int64,
     )
-    found: Ints = numbers[numbers_of(encoded.indices)]
-    return found
+    return numbers[numbers_of(encoded.indices)]

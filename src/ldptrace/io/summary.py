@@ -147,10 +147,10 @@ def _impossible(trajectories: Trajectories, inner: Flags, steps: Floats) -> list
         f"time stands still in {count(still, 'step')} to another place": still,
         f"{count(long, 'interval')} longer than a day: perhaps several trips in one (--split-gap)": long,
     }
-    found = [sentence for sentence, number in sentences.items() if number]
+    impossible = [sentence for sentence, number in sentences.items() if number]
     if trajectories.has_dates and (iso(float(t.min())) is None or iso(float(t.max())) is None):
-        found.append(f"times from {t.min():g} to {t.max():g} s are no dates")
-    return found
+        impossible.append(f"times from {t.min():g} to {t.max():g} s are no dates")
+    return impossible
 
 
 def _histogram(sizes: Ints) -> tuple[Ints, Ints]:

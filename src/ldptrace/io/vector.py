@@ -52,12 +52,12 @@ def read(path: Path, reading: Reading) -> Parsed:
     else:
         table, t = of_points(layer.columns, shapes, columns.t)
     try:
-        found, account = of_table(table, replace(reading, names=replace(reading.names, x=X, y=Y, t=t)))
+        trajectories, account = of_table(table, replace(reading, names=replace(reading.names, x=X, y=Y, t=t)))
     except FormatError as error:
         # A layer without rows is a null answer of a device, so an error must not tell that there are some.
         raise NothingUsable(str(error)) from None
     account = Account(notes=notes) + account + Account(doubts=doubts)
-    return replace(found, crs=layer.crs), replace(account, rows=len(shapes.kind))
+    return replace(trajectories, crs=layer.crs), replace(account, rows=len(shapes.kind))
 
 
 @contextmanager

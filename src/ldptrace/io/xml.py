@@ -143,9 +143,9 @@ class Tracks:
     def parsed(self, reading: Reading, *usual: str) -> Parsed:
         """Return what was found. The ids are those of the first of the `usual` names that is there."""
         points = np.array(self.x), np.array(self.y), pa.array(self.moments, pa.string())
-        found, account = of_lines(points, self.sizes, self.owners, self.about, reading, self.row, usual)
+        tracks, account = of_lines(points, self.sizes, self.owners, self.about, reading, self.row, usual)
         notes = (f"{self.others:,} {self.aside}",) if self.others else ()
-        return found, Account(notes=notes) + account
+        return tracks, Account(notes=notes) + account
 
 
 class _Gpx(Tracks):

@@ -100,5 +100,4 @@ def load_release(path: str | Path) -> tuple[MobilityModel, dict[str, Any]]:
 def model_class(kind: str) -> type[MobilityModel]:
     """Return the class of models of that kind."""
     module, name = MODELS[kind]
-    found: type[MobilityModel] = getattr(import_module(f"ldptrace.models.{module}"), name)
-    return found
+    return getattr(import_module(f"ldptrace.models.{module}"), name)

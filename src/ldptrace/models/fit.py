@@ -84,7 +84,7 @@ class Fit(Generic[Model]):
     @property
     def scales(self) -> dict[str, float]:
         """Standard deviations of the components of the potentials."""
-        return {name: math.sqrt(found) for name, found in self.variances.items()}
+        return {name: math.sqrt(variance) for name, variance in self.variances.items()}
 
 
 def fit_potentials(
@@ -167,7 +167,7 @@ def _fitted(
     here: Model, solver: Solver[Model], rounds: _Rounds, progress: Callable[[int, int], None] | None
 ) -> Fit[Model]:
     logs = rounds.logs(solver.prior)
-    guess, found, settled = first_guess(solver.observations), None, False
+    guess, absent, settled = first_guess(solver.observations), None, False
     for number in range(1, rounds.most + 1):
         if progress is not None:
             progress(number, rounds.most)
@@ -182,14 +182,14 @@ def _fitted(
             continue
         # Without a clear share there is none: with few answers it would only overfit.
         if guess.clear:
-            found, before = _share(here, solver, logs), solver.growth(here)
-            solver.with_trip = _possible(1 - found[0].value)
+            absent, before = _share(here, solver, logs), solver.growth(here)
+            solver.with_trip = _possible(1 - absent[0].value)
             change = max(change, float(np.abs(solver.growth(here) - before).max()))
         if change < TOLERANCE:
             break
-    found = found or _share(here, solver, logs)
+    absent = absent or _share(here, solver, logs)
     variances, expected = _variances(solver.prior, logs), solver.expected(here)
-    return Fit(here, expected, variances, number, change, solver.with_trip, *found)
+    return Fit(here, expected, variances, number, change, solver.with_trip, *absent)
 
 
 def _variances(prior: Prior, logs: Floats) -> dict[str, float]:
@@ -219,10 +219,10 @@ def _share(here: Model, solver: Solver[Model], logs: Floats) -> tuple[Share, tup
     own_doubt, square = 1 / rest + INEXACT**2, (by_model - by_totals) ** 2
     # Up to `AGREED` standard errors the two agree; beyond, what the model says is as doubtful as makes it so.
     doubt = max(square / AGREED**2 - variance, own_doubt)
-    found = (by_totals / variance + by_model / doubt) / (1 / variance + 1 / doubt)
+    change = (by_totals / variance + by_model / doubt) / (1 / variance + 1 / doubt)
     differs = square > CLEAR**2 * (variance + own_doubt)
     mistaken = 1 - with_trip * math.exp(min(by_model, 1.0)) if differs else None
-    return Share(1 - with_trip * (1 + found), totals.std_error, mistaken), (nearest, precision)
+    return Share(1 - with_trip * (1 + change), totals.std_error, mistaken), (nearest, precision)
 
 
 def _log_of(share: Share, with_trip: float) -> tuple[float, float]:

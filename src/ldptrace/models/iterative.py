@@ -113,8 +113,7 @@ class Pooled:
     def target(self, solver: IterativeSolver[Any], here: Any) -> Floats:
         """Return the sums of the linearised answers."""
         misfit = np.bincount(self.pool, self.share * solver.misfit(here))[self.told]
-        found: Floats = misfit + self.rows @ here.potentials
-        return found
+        return misfit + self.rows @ here.potentials
 
 
 class IterativeSolver(Solver[Model]):
@@ -178,12 +177,12 @@ class IterativeSolver(Solver[Model]):
             return self._products.apply_transposed(items)
 
         told = np.flatnonzero(np.bincount(pool, share * self.growth(here)) > UNTOLD)
-        found = np.concatenate([np.zeros((0, self.prior.size)), *map_chunks(rows, len(told), ROWS)])
+        table = np.concatenate([np.zeros((0, self.prior.size)), *map_chunks(rows, len(told), ROWS)])
         parts = self.prior.components
-        views = map_chunks(lambda number, *_: cast(Floats, found @ parts[number].basis), len(parts), 1)
+        views = map_chunks(lambda number, *_: cast(Floats, table @ parts[number].basis), len(parts), 1)
         halves = np.concatenate([view.astype(np.float32) for view in views], axis=1)
         self._preconditioner = Preconditioner(halves, self._diagonal())
-        return Pooled(pool, share, told, found, Spread.of(views))
+        return Pooled(pool, share, told, table, Spread.of(views))
 
     def _diagonal(self) -> Floats:
         """Return the sum of the squared changes of the answers by each column of the bases, estimated with random signs
@@ -236,8 +235,7 @@ class IterativeSolver(Solver[Model]):
         from scipy.sparse.linalg import lsqr
 
         sizes = np.exp(logs / 2)[self.prior.owner]
-        found: Floats = sizes * lsqr(self.prior.basis @ diags_array(sizes), potentials, iter_lim=DIVIDED)[0]
-        return found
+        return sizes * lsqr(self.prior.basis @ diags_array(sizes), potentials, iter_lim=DIVIDED)[0]
 
     def _cost(self, gap: Floats, logs: Floats) -> float:
         own = self.coefficients / np.exp(logs / 2)[self.prior.owner]
@@ -310,11 +308,11 @@ class IterativeSolver(Solver[Model]):
         """
         sizes = np.exp(logs / 2)[self.prior.owner]
         rng = np.random.default_rng(0)
-        found = []
+        estimates = []
         for _ in range(PROBES):
             signs = rng.choice([-1.0, 1.0], len(sizes))
-            found.append(signs @ (signs - self._solved(signs, sizes)))
-        return float(np.mean(found))
+            estimates.append(signs @ (signs - self._solved(signs, sizes)))
+        return float(np.mean(estimates))
 
     def target(self, here: Model) -> Floats:
         return self.misfit(here) + self.apply(here.potentials)
@@ -332,8 +330,7 @@ class IterativeSolver(Solver[Model]):
 
         def drawn(number: int, *_: int) -> Floats:
             seen = sizes * (self.prior.basis.T @ self.apply_transposed(noise[number]))
-            found: Floats = self.prior.basis @ (sizes * self._solved(chances[number] + seen, sizes))
-            return found
+            return self.prior.basis @ (sizes * self._solved(chances[number] + seen, sizes))
 
         return np.array(map_chunks(drawn, count, 1))
 

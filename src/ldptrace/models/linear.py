@@ -77,12 +77,12 @@ class Root:
         if "inverted" in self.__dict__ or len(self.lower) <= _WHOLE:
             return self.inverted.T @ (self.inverted @ right)
         # A large triangle is inverted in blocks along its diagonal only: that takes a fraction of the time.
-        lower, found = self.lower, np.array(right, np.float64)
+        lower, solution = self.lower, np.array(right, np.float64)
         for part, inverse in self._diagonal:
-            found[part] = inverse @ (found[part] - lower[part, : part.start] @ found[: part.start])
+            solution[part] = inverse @ (solution[part] - lower[part, : part.start] @ solution[: part.start])
         for part, inverse in reversed(self._diagonal):
-            found[part] = inverse.T @ (found[part] - lower[part.stop :, part].T @ found[part.stop :])
-        return found
+            solution[part] = inverse.T @ (solution[part] - lower[part.stop :, part].T @ solution[part.stop :])
+        return solution
 
     @cached_property
     def _diagonal(self) -> list[tuple[slice, Floats]]:
@@ -94,11 +94,11 @@ class Root:
         """Return a matrix times the lower triangle, without the zeros above."""
         if len(self.lower) <= _WHOLE:
             return matrix @ self.lower
-        found = np.empty_like(matrix)
+        product = np.empty_like(matrix)
         for at in range(0, len(self.lower), _WHOLE):
             part = slice(at, at + _WHOLE)
-            np.matmul(matrix[:, at:], self.lower[at:, part], out=found[:, part])
-        return found
+            np.matmul(matrix[:, at:], self.lower[at:, part], out=product[:, part])
+        return product
 
     def inverse(self) -> Floats:
         """Return the matrix's inverse."""

@@ -137,16 +137,16 @@ def _observed(estimates: Estimates, moves: int) -> list[Observation]:
     Starts, moves, ends and lengths of the chain are free of each other, so the joint fit of the share is that of the
     totals alone (`docs/explanation/path-model.md`, "Devices without a trip").
     """
-    found = []
+    observations = []
     for seen in (Observation.of(each) for each in estimates.values() if each.users > 0):
         if seen.name != "combined-steps":
-            found.append(seen)
+            observations.append(seen)
             continue
         parts = zip(("start", "cut-end"), np.split(np.arange(len(seen.frequencies))[moves:], 2), strict=True)
-        found += [
+        observations += [
             Observation(name, 1, seen.users, seen.frequencies[at], seen.variances[at]) for name, at in parts
         ]
-    return found
+    return observations
 
 
 @kernel

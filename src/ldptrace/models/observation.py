@@ -249,17 +249,17 @@ class Share:
         return {name: value for name, value in asdict(self).items() if value is not None}
 
     @staticmethod
-    def restored(found: Mapping[str, Any] | None) -> Share | None:
+    def restored(data: Mapping[str, Any] | None) -> Share | None:
         """Read a share from the plain data of a file, and check it; None stays None."""
-        if found is None:
+        if data is None:
             return None
-        by_model = found.get("by_model")
+        by_model = data.get("by_model")
         share = Share(
-            float(found["value"]), float(found["std_error"]), None if by_model is None else float(by_model)
+            float(data["value"]), float(data["std_error"]), None if by_model is None else float(by_model)
         )
         if not (math.isfinite(share.value) and 0 < share.std_error < VAGUE):
             raise ValueError(
-                f"a share of devices is a number and has an error below {VAGUE}, got {dict(found)}"
+                f"a share of devices is a number and has an error below {VAGUE}, got {dict(data)}"
             )
         return share
 

@@ -84,15 +84,15 @@ def fit_ordinal(profile: Floats, seen: Sequence[Answers], bends: Sequence[Bend])
     from ldptrace.models.linear import one_thread
 
     with one_thread():
-        found = [_most_probable(np.log(first), known, bend.covariance) for bend in bends]
-    evidence = np.array([value for _, value, _ in found])
+        fits = [_most_probable(np.log(first), known, bend.covariance) for bend in bends]
+    evidence = np.array([value for _, value, _ in fits])
     weights = _shares(evidence + [bend.belief for bend in bends])
     best = int(np.argmax(weights))
-    mean: Floats = weights @ np.array([probabilities for probabilities, *_ in found])
+    mean: Floats = weights @ np.array([probabilities for probabilities, *_ in fits])
     # A belief chooses the best guess, but it knows nothing: what may be true is what the answers allow.
     wide = np.array([bend.size for bend in bends])
     allowed = np.where(wide >= min(LEAST, wide.max()), evidence, -np.inf)
-    ratios = 1 + _changes(found, _shares(allowed), mean) / mean
+    ratios = 1 + _changes(fits, _shares(allowed), mean) / mean
     return OrdinalFit(mean, bends[best], float(weights[best]), ratios)
 
 
@@ -102,7 +102,7 @@ def _shares(evidence: Floats) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
-def _changes(found: Sequence[tuple[Floats, float, Floats]], weights: Floats, mean: Floats) -> Floats:
+def _changes(fits: Sequence[tuple[Floats, float, Floats]], weights: Floats, mean: Floats) -> Floats:
     """Return a change of the mean in each replicate; their squares are those of all distributions that the answers
     allow.
 
@@ -110,7 +110,7 @@ def _changes(found: Sequence[tuple[Floats, float, Floats]], weights: Floats, mea
     spread only roughly.
     """
     rng, apart = np.random.default_rng(0), []
-    for (mode, _, root), weight in zip(found, weights, strict=True):
+    for (mode, _, root), weight in zip(fits, weights, strict=True):
         if weight > SLIGHT:
             drawn = mode[:, None] * np.exp(root @ rng.standard_normal((root.shape[1], DRAWN)))
             apart.append(np.sqrt(weight / DRAWN) * (drawn / drawn.sum(axis=0) - mean[:, None]))

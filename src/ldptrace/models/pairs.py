@@ -32,8 +32,8 @@ FIRST, FAR = 0.01, 4.0
 
 def districts_in(observations: Iterable[Observation]) -> int:
     """Return how many districts per side the question `pairs` has, or 0 if nobody was asked it."""
-    found = [len(seen.frequencies) for seen in observations if seen.name == Pairs.name]
-    return round(found[0] ** 0.25) if found else 0
+    sizes = [len(seen.frequencies) for seen in observations if seen.name == Pairs.name]
+    return round(sizes[0] ** 0.25) if sizes else 0
 
 
 def pair_components(districts: int) -> tuple[PriorComponent, ...]:

@@ -139,7 +139,7 @@ class Prior:
     @cached_property
     def _together(self) -> list[tuple[Floats, Ints]]:
         """All other columns of each block (rows: its potentials) side by side, and the component of each."""
-        found = []
+        blocks = []
         for block in self.blocks:
             place = np.full(self.size, -1)
             place[block] = np.arange(len(block))
@@ -151,16 +151,16 @@ class Prior:
                 parts.append(np.zeros((len(block), inside.shape[1])))
                 parts[-1][at[at >= 0]] = inside
                 owners += [number] * inside.shape[1]
-            found.append((np.hstack(parts), np.array(owners, dtype=np.int64)))
-        return found
+            blocks.append((np.hstack(parts), np.array(owners, dtype=np.int64)))
+        return blocks
 
     def widths(self, rng: np.random.Generator) -> Floats:
         """Return how much wider than the bases each potential was drawn: ratios of variances, by the law of Student."""
-        found = np.ones_like(self._alone)
-        for row, part in zip(found, self.components, strict=True):
+        widths = np.ones_like(self._alone)
+        for row, part in zip(widths, self.components, strict=True):
             if part.freedom is not None:
                 row[:] = (part.freedom + 1) / rng.chisquare(part.freedom + 1, self.size)
-        return found
+        return widths
 
     def root(self, variances: Floats, widths: Floats | None = None) -> PriorRoot:
         """Return roots of the prior covariance, block by block. They exist, as each potential has its own component."""
@@ -195,30 +195,30 @@ class PriorRoot:
 
     def drawn(self, chances: Floats) -> Floats:
         """Multiply L with independent numbers: a draw of all potentials in each column."""
-        found = np.empty_like(chances)
+        draws = np.empty_like(chances)
         for rows, root in zip(self.blocks, self.roots, strict=True):
-            found[rows] = root.lower @ chances[rows]
-        return found
+            draws[rows] = root.lower @ chances[rows]
+        return draws
 
     def pull(self, potentials: Floats) -> Floats:
         """Return K^-1 x: how strongly each potential is pulled back to zero."""
         return self._by_block(potentials, Root.solve)
 
     def _by_block(self, values: Floats, product: Callable[[Root, Floats], Floats]) -> Floats:
-        found = np.empty(len(values))
+        products = np.empty(len(values))
         for rows, root in zip(self.blocks, self.roots, strict=True):
-            found[rows] = product(root, values[rows])
-        return found
+            products[rows] = product(root, values[rows])
+        return products
 
     def precision(self) -> Floats:
         """Return K^-1."""
         if len(self.roots) == 1:
             return self.roots[0].inverse()
         size = sum(len(rows) for rows in self.blocks)
-        found = np.zeros((size, size))
+        inverse = np.zeros((size, size))
         for rows, root in zip(self.blocks, self.roots, strict=True):
-            found[np.ix_(rows, rows)] = root.inverse()
-        return found
+            inverse[np.ix_(rows, rows)] = root.inverse()
+        return inverse
 
 
 def _span(rows: Ints) -> slice | Ints:

@@ -80,7 +80,7 @@ def path_ratios(paths: CellPaths, length: Floats, layout: Layout, draws: Floats,
 def _sums(paths: CellPaths, graph: MoveGraph, layout: Layout, potentials: Floats) -> Floats:
     """Return the sum of the potentials along each path, lengths apart."""
     along, features, n = layout.along(graph, potentials), layout.features, graph.grid.n
-    found = np.empty(len(paths))
+    sums = np.empty(len(paths))
     district = layout.district(n)
     bends, pairs = (
         along[features.bend].reshape(8, 8, -1),
@@ -88,14 +88,14 @@ def _sums(paths: CellPaths, graph: MoveGraph, layout: Layout, potentials: Floats
     )
     moves = graph.leaving(along[features.move])
     tables = along[features.start], along[features.end], moves, bends, pairs, district
-    _summed(paths.cells, paths.offsets, n, tables, found)
-    return found
+    _summed(paths.cells, paths.offsets, n, tables, sums)
+    return sums
 
 
 @kernel
-def _summed(cells, offsets, n, tables, found):  # type: ignore[no-untyped-def]
+def _summed(cells, offsets, n, tables, sums):  # type: ignore[no-untyped-def]
     start, end, move, bend, pair, district = tables
-    for path in range(len(found)):
+    for path in range(len(sums)):
         first, last = offsets[path], offsets[path + 1] - 1
         total = start[cells[first]] + end[cells[last]] + pair[district[cells[first]], district[cells[last]]]
         before = -1
@@ -106,7 +106,7 @@ def _summed(cells, offsets, n, tables, found):  # type: ignore[no-untyped-def]
             if before >= 0:
                 total += bend[direction, before, here]
             before = direction
-        found[path] = total
+        sums[path] = total
 
 
 def normal(ratios: NDArray[Any]) -> Ratios:

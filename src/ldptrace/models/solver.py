@@ -147,7 +147,7 @@ class Solver(ABC, Generic[Model]):
 
     def weighted(self) -> list[Observation]:
         """Return the observations with the variances that the steps use."""
-        found, at = [], 0
+        observations, at = [], 0
         for seen in self.observations:
             variances = self.errors[at : at + len(seen.frequencies)] ** 2
             at += len(variances)
@@ -155,8 +155,8 @@ class Solver(ABC, Generic[Model]):
             if total is not None:
                 total = (total[0], float(self.errors[at]) ** 2)
                 at += 1
-            found.append(replace(seen, variances=variances, total=total))
-        return found
+            observations.append(replace(seen, variances=variances, total=total))
+        return observations
 
     def expected(self, at: Model) -> dict[str, Floats]:
         """Return expected answers, repeats taken away."""
@@ -169,15 +169,15 @@ class Solver(ABC, Generic[Model]):
 
     def by_item(self, values: Floats) -> Floats:
         """Return the factor of each item in sums of answers and totals times `values`: a row for each sum."""
-        found, at = [], 0
+        factors, at = [], 0
         for seen in self.observations:
             items = values[:, at : at + len(seen.frequencies)]
             at += items.shape[1]
             if seen.total is not None:
                 items = items + values[:, at : at + 1]
                 at += 1
-            found.append(items)
-        return np.concatenate(found, axis=1)
+            factors.append(items)
+        return np.concatenate(factors, axis=1)
 
     def stacked(self, by_question: Mapping[str, Floats]) -> Floats:
         """Put answers or their derivatives into one column, totals after the items of each question."""

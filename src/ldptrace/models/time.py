@@ -310,8 +310,8 @@ def _speeds(estimate: Estimate | None) -> tuple[Pace, OrdinalFit, Match | None]:
     edges = np.log(_edges(pace) / SPEED) / SPEED_SPREAD
     profile = np.maximum(np.diff(ndtr(edges)), 1e-6)
     places = (edges[1:] + edges[:-1]) / 2 * SPEED_SPREAD
-    found, match = _matched(estimate, profile, line(places))
-    return pace, found, match
+    fitted, match = _matched(estimate, profile, line(places))
+    return pace, fitted, match
 
 
 def _tides(estimate: Estimate | None, hours: Floats, directions: Floats) -> tuple[OrdinalFit, Match | None]:
@@ -351,9 +351,9 @@ def _matched(
     if estimate is None or estimate.users == 0:
         return fit_ordinal(profile, [], bends), None
     seen = _seen(estimate, _nearby(estimate.question) if response is None else response)
-    found = fit_ordinal(profile, [seen], bends)
+    fitted = fit_ordinal(profile, [seen], bends)
     observed = replace(Observation.of(estimate), frequencies=seen.frequencies, variances=seen.variances)
-    return found, Match.of(observed, seen.expected(found.probabilities))
+    return fitted, Match.of(observed, seen.expected(fitted.probabilities))
 
 
 def _by_direction(hours: Floats, table: Floats, directions: Floats) -> Floats:
@@ -381,9 +381,9 @@ def _directions(trips: Trajectories, grid: Grid, centre: int) -> Ints:
     before, after = (
         (cell // grid.n - centre // grid.n) ** 2 + (cell % grid.n - centre % grid.n) ** 2 for cell in cells
     )
-    found = np.full(len(trips), 2)
-    found[here] = np.where(after < before, 0, np.where(after > before, 1, 2))
-    return found
+    directions = np.full(len(trips), 2)
+    directions[here] = np.where(after < before, 0, np.where(after > before, 1, 2))
+    return directions
 
 
 def _edges(pace: Pace) -> Floats:

@@ -56,8 +56,8 @@ class Numbers:
         larger than negative: the upper end assumes a log-normal distribution with this standard error, the lower end a
         normal one.
 
-        >>> found = Numbers.of(np.array([1000.0, 10.0]), np.array([50.0, 5.0]))
-        >>> found.low.round(1).tolist(), found.high.round(1).tolist()
+        >>> numbers = Numbers.of(np.array([1000.0, 10.0]), np.array([50.0, 5.0]))
+        >>> numbers.low.round(1).tolist(), numbers.high.round(1).tolist()
         ([902.0, 0.2], [1102.9, 25.2])
         """
         if errors is None:

@@ -68,12 +68,12 @@ class Source:
         ([0, 1, 2], 2)
         """
         moved: dict[int, int] = {}
-        found = []
+        places = []
         for position in range(size):
             other = position + self.below(length - position)
-            found.append(moved.get(other, other))
+            places.append(moved.get(other, other))
             moved[other] = moved.get(position, position)
-        return found
+        return places
 
 
 _AGAIN, _OPEN = 2, 3

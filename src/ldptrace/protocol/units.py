@@ -35,8 +35,8 @@ def crs_named(name: str) -> str | None:
     """
     if "CRS84" in name:
         return WGS84
-    found = re.fullmatch(r"(?:urn:(?:x-)?ogc:def:crs:)?([A-Za-z]+):(?:[0-9.]*:)?([^:/]+)", name)
-    return f"{found[1].upper()}:{found[2]}" if found else name or None
+    match = re.fullmatch(r"(?:urn:(?:x-)?ogc:def:crs:)?([A-Za-z]+):(?:[0-9.]*:)?([^:/]+)", name)
+    return f"{match[1].upper()}:{match[2]}" if match else name or None
 
 
 def geojson_crs(document: object) -> str | None:
@@ -144,13 +144,13 @@ def moment(name: str, text: str, *, zoned: bool = True) -> float:
             return seconds
     except ValueError:
         pass
-    found = iso_moment(text)
-    if found is None or (zoned and not found[1]):
+    parsed = iso_moment(text)
+    if parsed is None or (zoned and not parsed[1]):
         with_zone = " with its zone" if zoned else ""
         raise InputError(
             f"{name} is a moment{with_zone}, such as 2026-11-16T08:00Z, or Unix seconds, got {text!r}"
         )
-    return found[0]
+    return parsed[0]
 
 
 def iso_moment(text: str) -> tuple[float, bool] | None:
@@ -164,7 +164,7 @@ def iso_moment(text: str) -> tuple[float, bool] | None:
     from datetime import UTC, datetime
 
     try:
-        found = datetime.fromisoformat(text)
+        date = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return found.replace(tzinfo=found.tzinfo or UTC).timestamp(), found.tzinfo is not None
+    return date.replace(tzinfo=date.tzinfo or UTC).timestamp(), date.tzinfo is not None

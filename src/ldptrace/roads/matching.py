@@ -62,8 +62,8 @@ class StreetIndex:
 
     >>> cross = RoadNetwork.of([0, 100, 100, 200], [0, 0, 100, 0], [0, 1, 1], [1, 2, 3])
     >>> trips = Trajectories.from_lists([[(0.0, 1.0), (100.0, 1.0), (100.0, 100.0)]])
-    >>> found = StreetIndex.of(cross).follow(trips)
-    >>> found.street.tolist(), found.joined.tolist(), found.forward.tolist()
+    >>> followed = StreetIndex.of(cross).follow(trips)
+    >>> followed.street.tolist(), followed.joined.tolist(), followed.forward.tolist()
     ([0, 1], [-1, 1], [True, True])
     """
 

@@ -69,18 +69,18 @@ def _opened(path: Path) -> Iterator[tuple[Session, str]]:
         copy = Path(folder) / FILE
         try:
             copy.write_bytes(path.read_bytes())
-            found = SqliteDatabase(folder)
-            with found.reading() as source:
+            database = SqliteDatabase(folder)
+            with database.reading() as source:
                 names = [str(name) for (name,) in source.rows("SELECT name FROM campaigns")]
         except StorageUnavailable as error:
             raise InputError(f"{path} is no backup of a campaign: {error.__cause__ or error}") from None
         try:
             if len(names) != 1:
                 raise InputError(f"{path} is no backup of a campaign: it holds {len(names)} campaigns")
-            with found.reading() as source:
+            with database.reading() as source:
                 yield source, names[0]
         finally:
-            found.close_all()
+            database.close_all()
 
 
 def _refuse_what_went_on(source: Session, target: Session, name: str) -> None:

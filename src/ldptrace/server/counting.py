@@ -115,9 +115,9 @@ class Counter:
             if window >= 0:
                 round_ = window_round(session, campaign, round_.plan, window)
             self._count_round(session, known, round_, arrivals, codes)
-        found = np.concatenate(codes)
+        all_codes = np.concatenate(codes)
         note_rejections(
-            session, campaign, Multiset(BY_NUMBER[code].code for code in found[found > 0].tolist())
+            session, campaign, Multiset(BY_NUMBER[code].code for code in all_codes[all_codes > 0].tolist())
         )
         return codes
 
@@ -137,13 +137,13 @@ class Counter:
         receiver = Receiver(round_.plan, round_.place, window=round_.window)
         accepted: dict[bytes, bytes] = {}
         left_out = False
-        for arrival, found in zip(arrivals, _received(receiver, arrivals, size), strict=True):
-            code, report_id = found, arrival.data[ID_AT]
+        for arrival, verdict in zip(arrivals, _received(receiver, arrivals, size), strict=True):
+            code, report_id = verdict, arrival.data[ID_AT]
             # For the receiver the second copy is a duplicate, but the first may be refused here.
-            if found in (0, _DUPLICATE):
+            if verdict in (0, _DUPLICATE):
                 again = report_id in known or report_id in accepted
                 code = _DUPLICATE if again else _admitted(session, campaign, round_, arrival, len(accepted))
-                left_out |= found == 0 and code != 0
+                left_out |= verdict == 0 and code != 0
                 if code == 0:
                     accepted[report_id] = arrival.data
             codes[arrival.submission][arrival.place] = code
@@ -232,9 +232,9 @@ def add_tally(session: Session, key: int | None, receiver: Receiver) -> None:
     for ask, (counts, users) in enumerate(zip(tally.counts, tally.users, strict=True)):
         if users == 0:
             continue
-        found = session.row("SELECT counts FROM tallies WHERE round = ? AND ask = ?", key, ask)
-        assert found is not None, "a round that is open has a row for every question"
-        before = np.frombuffer(found[0], dtype="<i8")
+        row = session.row("SELECT counts FROM tallies WHERE round = ? AND ask = ?", key, ask)
+        assert row is not None, "a round that is open has a row for every question"
+        before = np.frombuffer(row[0], dtype="<i8")
         session.run(
             "UPDATE tallies SET users = users + ?, counts = ? WHERE round = ? AND ask = ?",
             users,
@@ -314,7 +314,7 @@ def note_deleted(database: Database, label: Label, number: int, now: float) -> d
 
 def batches_of(session: Session, name: str) -> list[dict[str, Any]]:
     """Return the batches of a campaign, in the order of their windows, with the central epsilon that each achieves."""
-    plans, found = plans_of(session, name), []
+    plans, entries = plans_of(session, name), []
     for number, window, digest, reports, answer in session.rows(
         "SELECT plan, time_window, digest, reports, answer FROM batches WHERE campaign = ? ORDER BY plan, time_window",
         name,
@@ -323,23 +323,23 @@ def batches_of(session: Session, name: str) -> list[dict[str, Any]]:
         assert plan.shuffled is not None
         entry = {"plan": number, "window": number_in(window), "reports": reports}
         if not digest:
-            found.append(entry | {"deleted": True})
+            entries.append(entry | {"deleted": True})
             continue
-        told = json.loads(answer)
+        totals = json.loads(answer)
         # Omitted reports may be copies of others, which hide nobody.
-        hidden = max(1, int(plan.shuffled.honest * told["counted"]))
+        hidden = max(1, int(plan.shuffled.honest * totals["counted"]))
         achieved = stated_epsilon(hidden, float(plan.epsilon), float(plan.shuffled.delta))
-        counts = {"counted": told["counted"], "omitted": told["omitted"], "honest": hidden}
-        found.append(entry | {"deleted": False} | counts | {"epsilon": achieved})
-    return found
+        counts = {"counted": totals["counted"], "omitted": totals["omitted"], "honest": hidden}
+        entries.append(entry | {"deleted": False} | counts | {"epsilon": achieved})
+    return entries
 
 
 def _expected(session: Session, label: Label, now: float, *, lock: bool) -> tuple[Plan, str, Row | None]:
     """Return the plan of a batch, the private key, and the digest and answer of a batch that came before; raise
     `Refused` if no such batch is taken."""
     campaign = find(session, label.campaign, lock=lock)
-    found = plans_of(session, label.campaign).get(label.plan)
-    if found is None or found.plan.shuffled is None:
+    counted = plans_of(session, label.campaign).get(label.plan)
+    if counted is None or counted.plan.shuffled is None:
         raise Refused(Problem.WRONG_PLAN, f"campaign {label.campaign} has no shuffled plan {label.plan[:80]}")
     known = session.row(
         "SELECT digest, answer FROM batches WHERE campaign = ? AND plan = ? AND time_window = ?", *label.key
@@ -347,11 +347,11 @@ def _expected(session: Session, label: Label, now: float, *, lock: bool) -> tupl
     if known is None:
         if campaign.state not in ("open", "closed"):
             raise wrong_state(f"campaign {label.campaign} is {campaign.state}")
-        first, last = found.batch_taken(label.window)
+        first, last = counted.batch_taken(label.window)
         if not first <= now < last:
             raise Refused(Problem.WRONG_WINDOW, "the window has not closed, or it closed too long ago")
     [(secret,)] = session.rows("SELECT secret FROM keys WHERE campaign = ?", label.campaign)
-    return found.plan, secret, known
+    return counted.plan, secret, known
 
 
 def _again(known: Row, digest: str) -> dict[str, Any]:

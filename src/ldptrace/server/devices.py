@@ -182,8 +182,8 @@ async def reports(call: Call) -> Response | Counted:
 async def list_campaigns(call: Call) -> Campaigns:
     """List all campaigns that are or were open."""
     after = State.after(call.request)
-    found = await call.state.read(lambda session: all_campaigns(session, after, LISTED + 1, drafts=False))
-    return {"campaigns": [views.public(one) for one in found[:LISTED]], "more": len(found) > LISTED}
+    campaigns = await call.state.read(lambda session: all_campaigns(session, after, LISTED + 1, drafts=False))
+    return {"campaigns": [views.public(one) for one in campaigns[:LISTED]], "more": len(campaigns) > LISTED}
 
 
 @operation("GET", ONE)
@@ -221,11 +221,11 @@ async def words(call: Call) -> Response:
 async def streets(call: Call) -> Response:
     """Return the streets of the campaign as a drawing."""
 
-    def found(session: Session) -> bytes:
+    def drawing(session: Session) -> bytes:
         find_public(session, call.name)
         return file_of(session, call.name, STREETS)
 
-    data = await call.state.read(found)
+    data = await call.state.read(drawing)
     if not data:
         raise not_found(f"campaign {call.name} has no road network")
     return Response(data, media_type="application/json", headers={"cache-control": "no-cache"})

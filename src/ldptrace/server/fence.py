@@ -149,8 +149,8 @@ def main(folder: Path) -> None:
 
     for packed in sorted((folder / _FILES).iterdir()):
         unpack(packed)
-    found = sorted((folder / _FILES).iterdir())
-    path = found[0] if len(found) == 1 else folder / _FILES
+    files = sorted((folder / _FILES).iterdir())
+    path = files[0] if len(files) == 1 else folder / _FILES
     plan = folder / _PLAN
     if plan.exists():
         (folder / _STREETS).write_bytes(drawn(Plan.from_json(plan.read_text(encoding="utf-8")), path))

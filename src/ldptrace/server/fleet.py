@@ -188,12 +188,12 @@ async def run_fleet(fleet: Fleet, trips: Callable[[Plan], Trajectories], users: 
         raise InputError(
             "the campaign is standing: give --windows, the number of windows that the devices answer"
         )
-    found, reporter = some_trips(trips, plan), Reporter(plan, "none")
+    trajectories, reporter = some_trips(trips, plan), Reporter(plan, "none")
     outcome, numbers = Outcome(users), iter(range(users))
 
     async def player(connection: Connection) -> None:
         for number in numbers:
-            report = reporter.report(points_of(found, number % len(found)))
+            report = reporter.report(points_of(trajectories, number % len(trajectories)))
             await fleet.play(connection, report, fleet.admission(number), outcome)
 
     await fleet.run(player, users, outcome)
@@ -362,10 +362,10 @@ def city_trips(count: int, seed: int | None) -> Callable[[Plan], Trajectories]:
 
 def some_trips(trips: Callable[[Plan], Trajectories], plan: Plan) -> Trajectories:
     """Return the trajectories of a fleet for a plan. There must be at least one."""
-    found = trips(plan)
-    if len(found) == 0:
+    trajectories = trips(plan)
+    if len(trajectories) == 0:
         raise InputError("the fleet needs at least one trajectory")
-    return found
+    return trajectories
 
 
 def points_of(trips: Trajectories, number: int) -> list[Point]:
@@ -392,7 +392,7 @@ def _garbage(report: bytes, chance: random.Random) -> bytes:
 def _code(answer: Answer) -> str:
     """Return the problem that a response names."""
     try:
-        found = json.loads(answer.body)
-        return str(found["code"])
+        problem = json.loads(answer.body)
+        return str(problem["code"])
     except (ValueError, KeyError, TypeError):
         return f"HTTP {answer.status}"

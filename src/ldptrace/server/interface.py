@@ -170,29 +170,29 @@ class Operation:
         answers = {self.status: good} | {
             one: {"description": text} for one, text in (self.also or {}).items()
         }
-        found: dict[int, list[str]] = {}
+        by_status: dict[int, list[str]] = {}
         for problem in self._possible():
-            found.setdefault(problem.status, []).append(f"`{problem.code}`")
-        for status, codes in found.items():
+            by_status.setdefault(problem.status, []).append(f"`{problem.code}`")
+        for status, codes in by_status.items():
             content = {PROBLEM_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
             answers[status] = {"description": f"Problem: {', '.join(codes)}", "content": content}
         return shown | {"responses": {str(status): answers[status] for status in sorted(answers)}}
 
     def _possible(self) -> list[AnyProblem]:
         """Return the problems that the request can meet, those of all requests like it first."""
-        found: list[AnyProblem] = []
+        problems: list[AnyProblem] = []
         if self.scope:
-            found += [ServerProblem.UNAUTHORIZED, ServerProblem.FORBIDDEN]
+            problems += [ServerProblem.UNAUTHORIZED, ServerProblem.FORBIDDEN]
         if "{name}" in self.path:
-            found.append(ServerProblem.NO_SUCH_CAMPAIGN)
+            problems.append(ServerProblem.NO_SUCH_CAMPAIGN)
         if self.takes is not None:
-            found += [ServerProblem.BAD_REQUEST, ServerProblem.TOO_SLOW, ServerProblem.BODY_TOO_LARGE]
+            problems += [ServerProblem.BAD_REQUEST, ServerProblem.TOO_SLOW, ServerProblem.BODY_TOO_LARGE]
             if self.takes is not bytes:
-                found.append(ServerProblem.UNSUPPORTED_MEDIA_TYPE)
+                problems.append(ServerProblem.UNSUPPORTED_MEDIA_TYPE)
         if AFTER in self.parameters:
-            found.append(ServerProblem.BAD_REQUEST)
-        found += self.problems
-        return [*found, ServerProblem.RATE_LIMITED, ServerProblem.STORAGE_UNAVAILABLE, ServerProblem.BUSY]
+            problems.append(ServerProblem.BAD_REQUEST)
+        problems += self.problems
+        return [*problems, ServerProblem.RATE_LIMITED, ServerProblem.STORAGE_UNAVAILABLE, ServerProblem.BUSY]
 
 
 def operation(method: str, path: str, **stated: Any) -> Callable[[Handler], Operation]:
@@ -262,10 +262,10 @@ def _schema(kind: Any, components: dict[str, Schema], field: str = "") -> Schema
     if origin is NotRequired:
         return _schema(parts[0], components, field)
     if origin is Annotated:
-        found = _schema(parts[0], components)
+        schema = _schema(parts[0], components)
         for note in parts[1:]:
-            found |= {"minimum": note} if isinstance(note, int) else {"description": _about(note, field)}
-        return found
+            schema |= {"minimum": note} if isinstance(note, int) else {"description": _about(note, field)}
+        return schema
     if origin is Literal:
         return {"enum": list(parts)}
     if origin in (list, Sequence, tuple):
@@ -276,10 +276,10 @@ def _schema(kind: Any, components: dict[str, Schema], field: str = "") -> Schema
         value = _schema(parts[1], components)
         return {"type": "object"} | ({"additionalProperties": value} if value else {})
     if origin is Union or len(kinds_of(kind)) > 1:
-        found_of = [one for part in kinds_of(kind) if (one := _schema(part, components))]
-        if all(set(one) == {"type"} for one in found_of):
-            return {"type": [one["type"] for one in found_of]}
-        return {"anyOf": found_of}
+        schemas = [one for part in kinds_of(kind) if (one := _schema(part, components))]
+        if all(set(one) == {"type"} for one in schemas):
+            return {"type": [one["type"] for one in schemas]}
+        return {"anyOf": schemas}
     described = _typed_dict if is_typeddict(kind) else _record
     if is_typeddict(kind) or (is_dataclass(kind) and any(options_in(kind))):
         if kind.__name__ not in components:
@@ -302,23 +302,23 @@ def _record(kind: Any, components: dict[str, Schema]) -> Schema:
     properties, required = {}, []
     for entry, hint in options_in(kind):
         about = option_of(entry)
-        found = _schema(hint, components) | {"description": _in_json(about.help)}
+        schema = _schema(hint, components) | {"description": _in_json(about.help)}
         given = {
             "minimum": about.least,
             "exclusiveMinimum": about.above,
             "exclusiveMaximum": about.below,
             "default": entry.default if isinstance(entry.default, int | str) else None,
         }
-        properties[entry.name] = found | {key: value for key, value in given.items() if value is not None}
+        properties[entry.name] = schema | {key: value for key, value in given.items() if value is not None}
         if entry.default is MISSING and entry.name in kind.__dataclass_fields__:
             required.append(entry.name)
-    found = {
+    record = {
         "type": "object",
         "description": _words(kind),
         "additionalProperties": False,
         "properties": properties,
     }
-    return found | ({"required": required} if required else {})
+    return record | ({"required": required} if required else {})
 
 
 def _needs_options(record: Any) -> bool:
@@ -345,7 +345,7 @@ def _in_json(text: str) -> str:
     'Only with `for_map`.'
     """
     return re.sub(
-        "`[^`]*`|--([a-z-]+)", lambda found: f"`{found[1].replace('-', '_')}`" if found[1] else found[0], text
+        "`[^`]*`|--([a-z-]+)", lambda match: f"`{match[1].replace('-', '_')}`" if match[1] else match[0], text
     )
 
 

@@ -123,12 +123,12 @@ async def operator_campaigns(call: Call) -> SeenCampaigns:
     def shown(session: Session) -> tuple[list[Overview], bool]:
         if token.campaign != EVERY:
             return [views.overview(session, find(session, token.campaign))], False
-        found = all_campaigns(session, after, LISTED + 1)
-        return [views.overview(session, one) for one in found[:LISTED]], len(found) > LISTED
+        listed = all_campaigns(session, after, LISTED + 1)
+        return [views.overview(session, one) for one in listed[:LISTED]], len(listed) > LISTED
 
-    found, more = await call.state.read(shown)
+    overviews, more = await call.state.read(shown)
     scope: Any = token.scope
-    return {"campaigns": found, "more": more, "scope": scope, "campaign": token.campaign}
+    return {"campaigns": overviews, "more": more, "scope": scope, "campaign": token.campaign}
 
 
 @operation(
@@ -212,10 +212,10 @@ async def publish(call: Call) -> Overview:
 async def tally(call: Call) -> Response:
     """Return the tally of one round or time window."""
     number = int(call.request.path_params["round"])
-    _, found = await call.state.read(
+    _, counts = await call.state.read(
         lambda session: tally_of(session, find(session, call.name), number - 1, closed=False)
     )
-    return Response(found.to_json(), media_type=TALLY_TYPE)
+    return Response(counts.to_json(), media_type=TALLY_TYPE)
 
 
 @operation("GET", f"{ONE}/estimates", scope="read", problems=(ServerProblem.NOT_ENOUGH_REPORTS,))
@@ -230,9 +230,9 @@ async def series(call: Call) -> Any:
 
     def over_time(session: Session) -> dict[str, Any]:
         # Statistics take a second to load, which a server that only counts need not spend, and nobody waits for.
-        from ldptrace.server.series import series as found
+        from ldptrace.server.series import series as series_of
 
-        return found(session, find(session, call.name))
+        return series_of(session, find(session, call.name))
 
     return await call.state.read(over_time)
 
@@ -292,8 +292,8 @@ async def roads(call: Call) -> Response:
 @operation("GET", "/v1/operator/audit", scope="read")
 async def audit(call: Call) -> Log:
     """Return the log of what operators did."""
-    found: Any = await call.state.read(lambda session: audit_log(session, most=ENTRIES + 1))
-    return {"entries": found[-ENTRIES:], "more": len(found) > ENTRIES}
+    entries: Any = await call.state.read(lambda session: audit_log(session, most=ENTRIES + 1))
+    return {"entries": entries[-ENTRIES:], "more": len(entries) > ENTRIES}
 
 
 async def _done(call: Call, work: Callable[..., T], **named: Any) -> T:

@@ -46,8 +46,8 @@ async def release(request: Request) -> Response:
 
         return list_page(campaign, published(session, name)).encode()
 
-    found = await state.read(listed)
-    return _made(found) if found else await released_page(request)
+    page = await state.read(listed)
+    return _made(page) if page else await released_page(request)
 
 
 async def released_page(request: Request) -> Response:

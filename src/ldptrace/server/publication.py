@@ -78,7 +78,7 @@ def write_release(material: Material, count: int, out: Path, tell: Tell) -> None
     tell("read the streets" if network else "fit the model", 8)
     public = replace(fence.network(network), name=" and ".join(network)) if network else None
     tell("fit the model", 10)
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", FitWarning)
         model = fit_model(estimates, public=public, progress=_fitting(tell))
     together = plan.rounds[tallies[-1][1].round].assignment == "everyone"
@@ -114,8 +114,8 @@ def write_release(material: Material, count: int, out: Path, tell: Tell) -> None
         "notes": [] if model.map_note is None else [model.map_note],
         "explanation": model.explain().splitlines(),
         "streets": list(network),
-        "warnings": [str(one.message) for one in told if issubclass(one.category, FitWarning)],
-        "findings": [found for part, tally in tallies for found in findings(part, tally)],
+        "warnings": [str(one.message) for one in caught if issubclass(one.category, FitWarning)],
+        "findings": [finding for part, tally in tallies for finding in findings(part, tally)],
         "window": _window(windows) if windows else None,
     }
     tell("write the profile and the documents", 94)
@@ -138,8 +138,8 @@ def write_release(material: Material, count: int, out: Path, tell: Tell) -> None
 def _listed(out: Path, later: Sequence[str] = ()) -> Files:
     """Return the files of the folder with sizes and checksums, and the names of those that are written later."""
     files = (path for path in out.iterdir() if path.is_file())
-    found = {path.name: (decimal(path.stat().st_size), checksum(path)) for path in files}
-    return dict(sorted((found | dict.fromkeys(later, ("", ""))).items()))
+    listed = {path.name: (decimal(path.stat().st_size), checksum(path)) for path in files}
+    return dict(sorted((listed | dict.fromkeys(later, ("", ""))).items()))
 
 
 def _batches(
@@ -150,14 +150,14 @@ def _batches(
     if plan.shuffled is None:
         return None
     counted = {(one["plan"], one["window"]): one for one in batches if not one["deleted"]}
-    found = [counted.get((tally.plan_id, tally.window)) for _, tally in tallies]
+    own = [counted.get((tally.plan_id, tally.window)) for _, tally in tallies]
     keys = ("window", "reports", "counted", "omitted", "epsilon")
     return {
         "least": plan.shuffled.batch,
         "honest": float(plan.shuffled.honest),
         "delta": float(plan.shuffled.delta),
         "together": float(plan.epsilon),
-        "of": [{key: one[key] for key in keys} for one in found if one is not None],
+        "of": [{key: one[key] for key in keys} for one in own if one is not None],
     }
 
 

@@ -76,10 +76,10 @@ def find_public(session: Session, name: str) -> Campaign:
 
 
 def _found(session: Session, name: str, condition: str) -> Campaign:
-    found = session.row(f"{_SELECT} WHERE campaigns.name = ?{condition}", name) if is_name(name) else None
-    if found is None:
+    row = session.row(f"{_SELECT} WHERE campaigns.name = ?{condition}", name) if is_name(name) else None
+    if row is None:
         raise no_such(name)
-    return _campaign(found)
+    return _campaign(row)
 
 
 def no_such(name: str) -> Refused:
@@ -91,13 +91,13 @@ def all_campaigns(
     session: Session, after: str = "", most: int = 2**31, *, drafts: bool = True
 ) -> list[Campaign]:
     """Return the campaigns after a name, ordered by name, at most so many; with or without drafts."""
-    found = session.rows(
+    rows = session.rows(
         f"{_SELECT} WHERE campaigns.name > ? AND (state <> 'draft' OR ?) ORDER BY campaigns.name LIMIT ?",
         after,
         drafts,
         most,
     )
-    return [_campaign(row) for row in found]
+    return [_campaign(row) for row in rows]
 
 
 @lru_cache(maxsize=PLANS)
@@ -127,7 +127,7 @@ def note(session: Session, actor: str, action: str, campaign: str, detail: str) 
 def audit_log(session: Session, campaign: str | None = None, most: int = 2**31) -> list[dict[str, Any]]:
     """Return the audit log, or that of one campaign, oldest first; at most so many entries, the newest."""
     where, given = ("", ()) if campaign is None else (" WHERE campaign = ?", (campaign,))
-    found = session.rows(
+    rows = session.rows(
         f"SELECT {', '.join(KEYS)} FROM audit{where} ORDER BY number DESC LIMIT ?", *given, most
     )
-    return [dict(zip(KEYS, row, strict=True)) for row in reversed(found)]
+    return [dict(zip(KEYS, row, strict=True)) for row in reversed(rows)]

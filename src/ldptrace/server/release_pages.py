@@ -125,36 +125,36 @@ def _filled(file: str, campaign: Campaign, **values: Any) -> str:
 
 def window_lines(card: dict[str, Any]) -> list[str]:
     """Return the lines about a window: its time, how much of the earlier windows is remembered, and what changed."""
-    found = card.get("window")
-    if found is None:
+    window = card.get("window")
+    if window is None:
         return []
-    lines = [f"Answers that were due from {_span(found['from'], found['to'])}."]
-    if found["before"]:
-        plural = "s" if found["before"] > 1 else ""
+    lines = [f"Answers that were due from {_span(window['from'], window['to'])}."]
+    if window["before"]:
+        plural = "s" if window["before"] > 1 else ""
         kept = (
             "all count the same"
-            if found["half_life"] == "forever"
-            else f"the weight of a report halves in {found['half_life']}"
+            if window["half_life"] == "forever"
+            else f"the weight of a report halves in {window['half_life']}"
         )
         lines.append(
-            f"The model also remembers {found['before']} window{plural} before: {kept}, which is worth "
-            f"{found['effective']:,} reports."
+            f"The model also remembers {window['before']} window{plural} before: {kept}, which is worth "
+            f"{window['effective']:,} reports."
         )
-    return lines + [f"Change: {text}" for text in found["changes"]]
+    return lines + [f"Change: {text}" for text in window["changes"]]
 
 
 def batch_lines(card: dict[str, Any]) -> list[str]:
     """Return lines about the batches of a shuffled plan: how many reports hide each other, and what both promises came
     to; none for a plan that devices answer directly."""
-    found = card.get("batches")
-    if not found or not found["of"]:
+    facts = card.get("batches")
+    if not facts or not facts["of"]:
         return []
-    *before, last = found["of"]
+    *before, last = facts["of"]
     lines = [
         f"Achieved: the shuffler handed over a batch of {last['reports']:,} reports (the plan asks for at least "
-        f"{found['least']:,}), of which {last['counted']:,} were counted. An answer in it costs epsilon "
-        f"{last['epsilon']:g} with delta {found['delta']:g}, as long as {100 * found['honest']:g} % of the counted "
-        f"reports come from honest devices; if shuffler and curator work together, epsilon {found['together']:g}."
+        f"{facts['least']:,}), of which {last['counted']:,} were counted. An answer in it costs epsilon "
+        f"{last['epsilon']:g} with delta {facts['delta']:g}, as long as {100 * facts['honest']:g} % of the counted "
+        f"reports come from honest devices; if shuffler and curator work together, epsilon {facts['together']:g}."
     ]
     if before:
         fewest = min(one["counted"] for one in before)

@@ -58,11 +58,11 @@ Running = tuple[DueRelease, str, int]
 
 def running_releases(session: Session) -> list[Running]:
     """Return all releases in the state running."""
-    found = session.rows(
+    rows = session.rows(
         "SELECT campaign, number, count, attempt, beat FROM releases WHERE state = 'running' "
         "ORDER BY campaign, number"
     )
-    return [(DueRelease(name, number_in(place), count), *rest) for name, place, count, *rest in found]
+    return [(DueRelease(name, number_in(place), count), *rest) for name, place, count, *rest in rows]
 
 
 @contextlib.contextmanager
@@ -262,10 +262,10 @@ def file_of(session: Session, name: str, file: str, number: int | None = None) -
 
 def newest_file(session: Session, name: str, file: str) -> bytes:
     """Return a file of the campaign's release or of its newest released window, or an empty result if there is none."""
-    found = session.rows(
+    rows = session.rows(
         "SELECT number FROM releases WHERE campaign = ? AND state = 'done' ORDER BY number DESC", name
     )
-    numbers = (number_in(place) for (place,) in found)
+    numbers = (number_in(place) for (place,) in rows)
     return next((data for number in numbers if (data := file_of(session, name, file, number))), b"")
 
 
@@ -318,10 +318,10 @@ def parts_of(session: Session, name: str, file: str) -> dict[int, int]:
 
 def part(session: Session, name: str, file: str, number: int) -> bytes:
     """Return one part of a file."""
-    found = session.row(
+    row = session.row(
         "SELECT data FROM files WHERE campaign = ? AND name = ? AND part = ?", name, file, number
     )
-    return b"" if found is None else bytes(found[0])
+    return b"" if row is None else bytes(row[0])
 
 
 def is_file_name(text: str) -> bool:
@@ -335,8 +335,8 @@ def is_file_name(text: str) -> bool:
 
 def network_of(session: Session, name: str) -> dict[str, bytes]:
     """Return the files of the campaign's road network by name."""
-    found = session.rows("SELECT DISTINCT name FROM files WHERE campaign = ? AND name LIKE 'roads/%'", name)
-    return {file.removeprefix(ROADS): file_of(session, name, file) for (file,) in sorted(found)}
+    rows = session.rows("SELECT DISTINCT name FROM files WHERE campaign = ? AND name LIKE 'roads/%'", name)
+    return {file.removeprefix(ROADS): file_of(session, name, file) for (file,) in sorted(rows)}
 
 
 def _pieces(file: IO[bytes]) -> Iterator[bytes]:

@@ -67,8 +67,8 @@ class CountedPlan:
 
 def plans_of(session: Session, campaign: str) -> dict[str, CountedPlan]:
     """Return the plans of a campaign by their ids, oldest first."""
-    found = session.rows("SELECT id, text, ends FROM plans WHERE campaign = ? ORDER BY number", campaign)
-    return {number: CountedPlan(cached_plan(text), ends) for number, text, ends in found}
+    rows = session.rows("SELECT id, text, ends FROM plans WHERE campaign = ? ORDER BY number", campaign)
+    return {number: CountedPlan(cached_plan(text), ends) for number, text, ends in rows}
 
 
 @dataclass(frozen=True)
@@ -115,10 +115,8 @@ def rounds_of(
     plans = plans or plans_of(session, name)
     which = " AND state = 'open'" if open_only else ""
     end = session.for_update if lock else ""
-    found = session.rows(
-        f"SELECT {_COLUMNS} FROM rounds WHERE campaign = ?{which} ORDER BY number{end}", name
-    )
-    return [CountedRound(number, plans[plan].plan, *rest) for number, plan, *rest in found]
+    rows = session.rows(f"SELECT {_COLUMNS} FROM rounds WHERE campaign = ?{which} ORDER BY number{end}", name)
+    return [CountedRound(number, plans[plan].plan, *rest) for number, plan, *rest in rows]
 
 
 def window_round(session: Session, campaign: str, plan: Plan, window: int) -> CountedRound:
@@ -126,14 +124,14 @@ def window_round(session: Session, campaign: str, plan: Plan, window: int) -> Co
     row of a window that has none."""
     where = "campaign = ? AND plan = ? AND time_window = ?"
     select = f"SELECT {_COLUMNS} FROM rounds WHERE {where}{session.for_update}"
-    found = session.row(select, campaign, plan.id, window)
-    if found is None:
+    row = session.row(select, campaign, plan.id, window)
+    if row is None:
         # One process at a time makes rows of a campaign.
         session.row(f"SELECT 1 FROM campaigns WHERE name = ?{session.for_update}", campaign)
-        found = session.row(select, campaign, plan.id, window)
-    if found is None:
+        row = session.row(select, campaign, plan.id, window)
+    if row is None:
         return CountedRound(0, plan, "open", 0, window)
-    return CountedRound(found[0], plan, *found[2:])
+    return CountedRound(row[0], plan, *row[2:])
 
 
 def begin_window(session: Session, campaign: str, round_: CountedRound) -> int:
@@ -162,14 +160,15 @@ def begin_round(session: Session, name: str, number: int, zero: Tally) -> int:
 def published(session: Session, name: str) -> list[CountedRound]:
     """Return the released windows of a campaign, newest first."""
     done = set(session.rows("SELECT number FROM releases WHERE campaign = ? AND state = 'done'", name))
-    found = [one for one in rounds_of(session, name) if (one.number,) in done]
-    return sorted(found, key=lambda one: (one.begin, one.number), reverse=True)
+    windows = [one for one in rounds_of(session, name) if (one.number,) in done]
+    return sorted(windows, key=lambda one: (one.begin, one.number), reverse=True)
 
 
 def rejections_of(session: Session, name: str) -> dict[str, int]:
     """Return the numbers of rejected reports by problem."""
-    found = session.rows("SELECT problem, reports FROM rejections WHERE campaign = ? ORDER BY problem", name)
-    return dict(found)
+    return dict(
+        session.rows("SELECT problem, reports FROM rejections WHERE campaign = ? ORDER BY problem", name)
+    )
 
 
 def tallies_of(session: Session, campaign: Campaign, *, whole: bool = False) -> list[tuple[Plan, Tally]]:
@@ -189,14 +188,14 @@ def tallies_of(session: Session, campaign: Campaign, *, whole: bool = False) -> 
 
 def tally_of(session: Session, campaign: Campaign, number: int, *, closed: bool = True) -> tuple[Plan, Tally]:
     """Return the tally and the plan of one round or window with enough reports, by default only if it is closed."""
-    found = next((one for one in rounds_of(session, campaign.name) if one.number == number), None)
-    if found is None:
+    round_ = next((one for one in rounds_of(session, campaign.name) if one.number == number), None)
+    if round_ is None:
         raise not_found(f"campaign {campaign.name} has no round {number + 1}")
-    if found.reports < campaign.terms.min_reports:
-        raise Refused(ServerProblem.NOT_ENOUGH_REPORTS, _too_few(campaign, found))
-    if closed and found.state != "closed":
-        raise wrong_state(f"round {number + 1} of campaign {campaign.name} is {found.state}")
-    return found.plan, _tally(session, found)
+    if round_.reports < campaign.terms.min_reports:
+        raise Refused(ServerProblem.NOT_ENOUGH_REPORTS, _too_few(campaign, round_))
+    if closed and round_.state != "closed":
+        raise wrong_state(f"round {number + 1} of campaign {campaign.name} is {round_.state}")
+    return round_.plan, _tally(session, round_)
 
 
 def windows_until(session: Session, campaign: Campaign, number: int) -> list[tuple[Plan, Tally]]:

@@ -79,9 +79,9 @@ def erase(database: Database, rounds: Sequence[tuple[int, int]], *, keep: bool =
         for low, high in _slices(counted):
             with database.writing() as session:
                 select = f"SELECT round, id FROM ids WHERE {between} ORDER BY id"
-                found = session.rows(select, key, low, high) if keep else []
+                rows = session.rows(select, key, low, high) if keep else []
                 session.run(f"DELETE FROM ids WHERE {between}", key, low, high)
-                session.insert_many("ids", ("round", "id"), found)
+                session.insert_many("ids", ("round", "id"), rows)
     database.tidy()
 
 

@@ -168,30 +168,30 @@ def over_time(windows: Sequence[Recalled]) -> dict[str, Any]:
 
 def _with_trip(one: Recalled) -> Point | None:
     """Return the share of people with a trip, and its standard error if these people are a random sample."""
-    found = without_trip(one.own)
-    if not math.isfinite(found.std_error):
+    share = without_trip(one.own)
+    if not math.isfinite(share.std_error):
         return None
-    inside = min(max(found.value, 0.0), 1.0)
+    inside = min(max(share.value, 0.0), 1.0)
     asked = sum(one.own[name].users for name in SINGLE if name in one.own)
-    return 1 - found.value, math.hypot(found.std_error, math.sqrt(inside * (1 - inside) / asked))
+    return 1 - share.value, math.hypot(share.std_error, math.sqrt(inside * (1 - inside) / asked))
 
 
 def _trips_each(estimates: Estimates) -> Point | None:
-    found = trips_per_person(estimates)
-    return None if found is None else (found.value, found.std_error)
+    trips = trips_per_person(estimates)
+    return None if trips is None else (trips.value, trips.std_error)
 
 
 def _busiest(estimates: Estimates) -> list[int]:
     """Return the cells with most visits, of those that stand out from the noise, by number."""
-    found = estimates.get("visits")
-    if found is None or not found.users:
+    visits = estimates.get("visits")
+    if visits is None or not visits.users:
         return []
-    clear = np.flatnonzero(found.frequencies > 2 * found.std_errors)
-    return sorted(clear[np.argsort(-found.frequencies[clear])][:BUSIEST].tolist())
+    clear = np.flatnonzero(visits.frequencies > 2 * visits.std_errors)
+    return sorted(clear[np.argsort(-visits.frequencies[clear])][:BUSIEST].tolist())
 
 
 def _visits(estimates: Estimates, cell: int) -> Point | None:
-    found = estimates.get("visits")
-    if found is None or not found.users or cell >= len(found.frequencies):
+    visits = estimates.get("visits")
+    if visits is None or not visits.users or cell >= len(visits.frequencies):
         return None
-    return float(found.frequencies[cell]), float(found.std_errors[cell])
+    return float(visits.frequencies[cell]), float(visits.std_errors[cell])

@@ -123,12 +123,12 @@ class _Device:
 
 def _recordings(trips: Trajectories, every: int, seed: int, number: int, now: float) -> list[Recording]:
     """Return the recordings of a device in the last two windows: random trips at random times."""
-    found = list[Recording]()
+    recordings = list[Recording]()
     for period in range(int(now // every) - 2, int(now // every) + 1):
         chance = random.Random(f"{seed} {number} {period}")
         for _ in range(chance.choice(TRIPS)):
             arrival = (period + chance.random()) * every
             place = chance.randrange(len(trips))
             if arrival <= now:
-                found.append(Recording(points_of(trips, place), arrival))
-    return found
+                recordings.append(Recording(points_of(trips, place), arrival))
+    return recordings

@@ -82,21 +82,21 @@ def revoke_token(database: Database, number: str, *, actor: str) -> None:
 
 def tokens_of(session: Session) -> list[Token]:
     """Return all tokens, including revoked ones, oldest first."""
-    found = session.rows(
+    rows = session.rows(
         "SELECT id, campaign, scope, label, created, revoked FROM tokens ORDER BY created, id"
     )
-    return [Token(*row) for row in found]
+    return [Token(*row) for row in rows]
 
 
 def holder(session: Session, text: str) -> Token:
     """Return the token with this text, if it is valid."""
     parts = _TOKEN.fullmatch(text)
-    found = parts and session.row(
+    row = parts and session.row(
         "SELECT hash, id, campaign, scope, label, created, revoked FROM tokens WHERE id = ?", parts[1]
     )
-    if not parts or not found or not hmac.compare_digest(bytes(found[0]), token_hash(parts[2])) or found[6]:
+    if not parts or not row or not hmac.compare_digest(bytes(row[0]), token_hash(parts[2])) or row[6]:
         raise Refused(ServerProblem.UNAUTHORIZED)
-    return Token(*found[1:])
+    return Token(*row[1:])
 
 
 def create_admissions(database: Database, campaign: str, count: int, *, actor: str) -> list[str]:

@@ -221,33 +221,33 @@ def estimated(session: Session, campaign: Campaign) -> Estimated:
         "flows": _flows(estimates),
         "lengths": _series(estimates.get("length")),
         "questions": {
-            name: {"users": found.users, "standard_error": _rounded(float(np.median(found.std_errors)))}
-            for name, found in estimates.items()
-            if found.users
+            name: {"users": estimate.users, "standard_error": _rounded(float(np.median(estimate.std_errors)))}
+            for name, estimate in estimates.items()
+            if estimate.users
         },
     }
 
 
 def releases_of(session: Session, name: str) -> dict[int, Progress]:
     """Return the progress of releases by the stored number of their round, oldest first."""
-    found = session.rows(
+    rows = session.rows(
         "SELECT number, state, stage, done, error FROM releases WHERE campaign = ? ORDER BY number", name
     )
     return {
         number: {"state": state, "stage": stage, "percent": percent, "error": error}
-        for number, state, stage, percent, error in found
+        for number, state, stage, percent, error in rows
     }
 
 
 def files_of(session: Session, name: str, number: int | None = None) -> list[File]:
     """Return the files of a campaign, or of the release of one window, that can be downloaded."""
     folder = folder_of(number)
-    found = session.rows(
+    rows = session.rows(
         "SELECT name, sum(length(data)) FROM files WHERE campaign = ? AND name LIKE ? GROUP BY name ORDER BY name",
         name,
         f"{folder}%",
     )
-    files = ((file.removeprefix(folder), size) for file, size in found)
+    files = ((file.removeprefix(folder), size) for file, size in rows)
     return [{"name": file, "bytes": int(size)} for file, size in files if "/" not in file]
 
 
@@ -255,39 +255,39 @@ def _density(estimates: Estimates) -> Series | None:
     """Return how often each cell is visited, or for plans of the paper, where trips begin."""
     for question in ("visits", "start", "terminals"):
         if question in estimates and estimates[question].users:
-            found = _series(estimates[question])
-            return None if found is None else {"question": question, **found}
+            series = _series(estimates[question])
+            return None if series is None else {"question": question, **series}
     return None
 
 
 def _flows(estimates: Estimates) -> list[Flow]:
     """Return the moves between neighbouring cells that are largest compared with their noise."""
-    found = next((estimates[name] for name in ("links", "moves", "steps") if name in estimates), None)
-    if found is None or not found.users:
+    estimate = next((estimates[name] for name in ("links", "moves", "steps") if name in estimates), None)
+    if estimate is None or not estimate.users:
         return []
-    n = found.question.n
-    both = found.question.name == "links"
+    n = estimate.question.n
+    both = estimate.question.name == "links"
     pairs = [(here, there) for here, _, there in moves(n) if not both or here < there]
-    clear = np.argsort(-found.frequencies / found.std_errors)[:FLOWS]
+    clear = np.argsort(-estimate.frequencies / estimate.std_errors)[:FLOWS]
     return [
         {
             "from": pairs[item][0],
             "to": pairs[item][1],
-            "value": _rounded(float(found.frequencies[item])),
-            "std_error": _rounded(float(found.std_errors[item])),
+            "value": _rounded(float(estimate.frequencies[item])),
+            "std_error": _rounded(float(estimate.std_errors[item])),
         }
         for item in clear.tolist()
-        if found.frequencies[item] > 0
+        if estimate.frequencies[item] > 0
     ]
 
 
-def _series(found: Estimate | None) -> Series | None:
-    if found is None or not found.users:
+def _series(estimate: Estimate | None) -> Series | None:
+    if estimate is None or not estimate.users:
         return None
     return {
-        "users": found.users,
-        "values": [_rounded(value) for value in found.frequencies.tolist()],
-        "std_errors": [_rounded(value) for value in found.std_errors.tolist()],
+        "users": estimate.users,
+        "values": [_rounded(value) for value in estimate.frequencies.tolist()],
+        "std_errors": [_rounded(value) for value in estimate.std_errors.tolist()],
     }
 
 

@@ -57,23 +57,23 @@ class Slots:
         """Write a report to its slot, and return whether it is new."""
         moved, mark = sealed, self._hash(sealed)
         changes: list[tuple[bytes, int]] = []
-        for place, found in self._from_home(mark):
-            if found == moved:
+        for place, stored in self._from_home(mark):
+            if stored == moved:
                 # Only the report itself can be met: one that was moved stands once.
                 return False
-            other = self._hash(found)
-            if found == self._empty or other < mark:
+            other = self._hash(stored)
+            if stored == self._empty or other < mark:
                 changes.append((moved, place))
-                moved, mark = found, other
+                moved, mark = stored, other
         self._connection.executemany(f"UPDATE {self._table} SET sealed = ? WHERE place = ?", changes)
         return True
 
     def __contains__(self, sealed: bytes) -> bool:
         mark = self._hash(sealed)
-        for _, found in self._from_home(mark) if self.capacity else ():
-            if found == sealed:
+        for _, stored in self._from_home(mark) if self.capacity else ():
+            if stored == sealed:
                 return True
-            if self._hash(found) < mark:
+            if self._hash(stored) < mark:
                 return False
         return False
 
@@ -90,8 +90,8 @@ class Slots:
 
     def places(self) -> list[int]:
         """Return the slots that are taken."""
-        found = self._connection.execute(f"SELECT place FROM {self._table} WHERE sealed <> ?", (self._empty,))
-        return [place for (place,) in found]
+        rows = self._connection.execute(f"SELECT place FROM {self._table} WHERE sealed <> ?", (self._empty,))
+        return [place for (place,) in rows]
 
     def at(self, place: int) -> bytes:
         """Return the content of a slot."""
@@ -101,10 +101,10 @@ class Slots:
     def _from_home(self, mark: int) -> Iterator[tuple[int, bytes]]:
         """Yield the slots from the home of this hash up to the first empty one, with their contents."""
         place = mark % self.capacity
-        while (found := self.at(place)) != self._empty:
-            yield place, found
+        while (stored := self.at(place)) != self._empty:
+            yield place, stored
             place = (place + 1) % self.capacity
-        yield place, found
+        yield place, stored
 
     def _hash(self, sealed: bytes) -> int:
         return int.from_bytes(hashlib.blake2b(sealed, digest_size=HASH_BYTES, key=self.salt).digest(), "big")

@@ -193,8 +193,8 @@ class Store:
     def plans(self) -> list[Served]:
         """Return the plans that are served."""
         with self._reading() as session:
-            found = session.execute("SELECT id FROM plans ORDER BY id").fetchall()
-            return [_served(session, plan) for (plan,) in found]
+            rows = session.execute("SELECT id FROM plans ORDER BY id").fetchall()
+            return [_served(session, plan) for (plan,) in rows]
 
     def plan(self, number: str) -> Served:
         """Return the plan with this id."""
@@ -232,10 +232,10 @@ class Store:
                 session.execute(statement)
             _note(session, version=VERSION, apart="")
             self._renew(session)
-        found, here = _meta(session), self.witness
-        if found.get("version") != VERSION:
+        meta, here = _meta(session), self.witness
+        if meta.get("version") != VERSION:
             raise StorageUnavailable(f"the database {self.path} is not that of a shuffler of this version")
-        old = Witness(Path(found["apart"]), apart=True) if found["apart"] else here
+        old = Witness(Path(meta["apart"]), apart=True) if meta["apart"] else here
         self.witness = old
         if folder is not None and folder.resolve() != old.folder.resolve():
             self.witness = (
@@ -261,8 +261,8 @@ class Store:
 
     def _agrees(self, session: sqlite3.Connection, witness: Witness) -> bool:
         """Whether the storage is the one that has sent what was sent."""
-        found = _meta(session)
-        return witness.agrees(found["mark"], found["announced"])
+        meta = _meta(session)
+        return witness.agrees(meta["mark"], meta["announced"])
 
     def _leave_behind(self, session: sqlite3.Connection) -> None:
         """Delete the open batches of a storage that was set back, and take no reports of windows that have begun."""
@@ -392,30 +392,30 @@ def _drop(session: sqlite3.Connection, batch: Batch) -> None:
 
 def _slots(session: sqlite3.Connection, served: Served, window: int) -> tuple[str, Slots]:
     """Return the state of a batch and its slots; of one that has had no report, open and not made yet."""
-    found = session.execute(
+    known = session.execute(
         "SELECT state, salt, reports, capacity FROM batches WHERE plan = ? AND label = ?",
         (served.plan.id, window),
     ).fetchone()
-    state, *row = found or (OPEN, secrets.token_bytes(32), 0, 0)
+    state, *row = known or (OPEN, secrets.token_bytes(32), 0, 0)
     return state, Slots(session, _table(served.plan.id, window), served.size, *row)
 
 
 def _batches(session: sqlite3.Connection, *states: str) -> list[Batch]:
     """Return the batches in these states, or all."""
     which = f"WHERE state IN ({', '.join('?' * len(states))})" if states else ""
-    found = session.execute(
+    cursor = session.execute(
         f"SELECT plan, label, state, reports, answer FROM batches {which} ORDER BY plan, label", states
     )
-    return [Batch(*row) for row in found.fetchall()]
+    return [Batch(*row) for row in cursor.fetchall()]
 
 
 def _served(session: sqlite3.Connection, number: str) -> Served:
-    found = session.execute(
+    row = session.execute(
         "SELECT document, campaign, token, admission, begins FROM plans WHERE id = ?", (number,)
     ).fetchone()
-    if found is None:
+    if row is None:
         raise not_found(f"the shuffler does not serve a plan {number[:80]!r}")
-    document, campaign, token, admission, begins = found
+    document, campaign, token, admission, begins = row
     return Served(_plan(document), campaign, token, bool(admission), begins)
 
 

@@ -46,10 +46,10 @@ class Witness:
 
     def agrees(self, mark: str, announced: str) -> bool:
         """Whether the only witness is the one that is recorded, or the one that was announced to replace it."""
-        found = self._found()
-        if self._apart and not found:
+        marks = self._found()
+        if self._apart and not marks:
             raise StorageUnavailable(f"there is no witness in {self.folder}: is this disk mounted?")
-        return bool(found) and all(one == mark or name == PREFIX + announced for name, one in found.items())
+        return bool(marks) and all(one == mark or name == PREFIX + announced for name, one in marks.items())
 
     def renew(self, token: str) -> str:
         """Replace the witness by one of this name, and return its mark, by which it is known again."""
@@ -61,9 +61,9 @@ class Witness:
 
     def remove(self, but: str = "") -> None:
         """Remove the witnesses, except one of this name."""
-        found = self._found()
+        marks = self._found()
         with _explained(self.folder):
-            for name in found.keys() - {but}:
+            for name in marks.keys() - {but}:
                 (self.folder / name).unlink(missing_ok=True)
             self.sync(self.folder)
 

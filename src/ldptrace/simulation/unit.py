@@ -107,8 +107,7 @@ def trip_counts(users: Ints, trips: Ints | None, filled: Flags) -> Ints:
     """
     once = filled if trips is None else filled & (np.diff(trips, prepend=-1) != 0)
     _, number = np.unique(users, return_inverse=True)
-    found: Ints = np.bincount(number, weights=once).astype(np.int64)[number]
-    return found
+    return np.bincount(number, weights=once).astype(np.int64)[number]
 
 
 def _one_trip_each(users: Ints, rng: np.random.Generator, filled: Flags | None) -> Ints:

@@ -171,9 +171,9 @@ class RateLimit:
 def _network(address: str) -> str:
     """Return the network that a limit is for: an IPv6 address is limited by its /64 network."""
     try:
-        found = ipaddress.ip_address(address)
+        parsed = ipaddress.ip_address(address)
     except ValueError:
         return address
-    if isinstance(found, ipaddress.IPv6Address):
-        return str(ipaddress.ip_network((found, 64), strict=False))
+    if isinstance(parsed, ipaddress.IPv6Address):
+        return str(ipaddress.ip_network((parsed, 64), strict=False))
     return address

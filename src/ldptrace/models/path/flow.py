@@ -131,16 +131,16 @@ class Flow:
         """Return the results of passes, and paths without moves, as features, row by row."""
         first, moves, ends, bends = room
         graph, features, each = self.graph, self.layout.features, np.arange(self.graph.cells)
-        found, own = np.zeros((len(alone), features.size)), self.of_moves(first)
+        sums, own = np.zeros((len(alone), features.size)), self.of_moves(first)
         last = ends.reshape(len(alone), -1, graph.cells).astype(np.float64)
         last[:, self.district, each] += alone
-        found[:, features.start] = alone + graph.by_source(own)
-        found[:, features.end] = last.sum(axis=1)
-        found[:, features.move] = own + self.of_moves(moves)
+        sums[:, features.start] = alone + graph.by_source(own)
+        sums[:, features.end] = last.sum(axis=1)
+        sums[:, features.move] = own + self.of_moves(moves)
         if bends.size:
-            found[:, features.bend] = bends.reshape(len(alone), -1)
-        found[:, features.pair] = (last @ self._places).reshape(len(alone), -1)
-        return found
+            sums[:, features.bend] = bends.reshape(len(alone), -1)
+        sums[:, features.pair] = (last @ self._places).reshape(len(alone), -1)
+        return sums
 
     @cached_property
     def _places(self) -> Floats:
@@ -153,11 +153,11 @@ class Flow:
 
     def answers(self, capacities: Mapping[str, int]) -> dict[str, Floats]:
         """Return expected items per user for each question (name -> most items named), repeats counted in full."""
-        found = {"length": self.length}
+        answers = {"length": self.length}
         for kind in self.kinds(capacities):
             features = self.features(kind.weight, bends=kind.bends)
-            found |= {name: self.items(name, features) for name in kind.names}
-        return {name: found[name] for name in capacities}
+            answers |= {name: self.items(name, features) for name in kind.names}
+        return {name: answers[name] for name in capacities}
 
     def kinds(self, capacities: Mapping[str, int]) -> list[Kind]:
         """Return the ways in which questions weight paths, and the questions of each."""
@@ -200,7 +200,7 @@ class Flow:
         i, j = np.divmod(np.arange(cells), n)
         colour = (i % _STRIDE) * _STRIDE + j % _STRIDE
         signs = np.random.default_rng(0).choice([-1.0, 1.0], cells)
-        found = self.length[0] * self.single
+        chances = self.length[0] * self.single
         weight = self.length / self.sums
 
         def walk(_: int, begin: int, stop: int) -> None:
@@ -212,10 +212,10 @@ class Flow:
                     tables = weights.move, weights.step, weights.end[group], self.shift, self.scale
                     passes.last_cells(from_there, *tables, weight, ends)
                     here = own & (self.district == group)
-                    found[here] += (ends * signs)[here]
+                    chances[here] += (ends * signs)[here]
 
         map_chunks(walk, _STRIDE * _STRIDE, _STRIDE)
-        return np.maximum(found, 0.0)
+        return np.maximum(chances, 0.0)
 
     def lost(self, name: str, most: int) -> Floats | None:
         """Return how many items an answer is expected to lose because it names them once and the path has them twice;
@@ -275,7 +275,7 @@ class Products:
 
     def __init__(self, flow: Flow, capacities: Mapping[str, int]) -> None:
         self.flow = flow
-        self._kinds, found = flow.kinds(capacities), {"length": flow.length}
+        self._kinds, answers = flow.kinds(capacities), {"length": flow.length}
         self._step, self._end = _halved(flow.tables[2]), _halved(flow.tables[3])
         self._forward, self._last = _halved(flow.forward), _halved(flow.forward.sum(axis=2))
         self._backward = np.empty((len(self._kinds), *flow.forward.shape), np.float32)
@@ -285,10 +285,10 @@ class Products:
             self._backward[number] = backward
             features = flow.features(kind.weight, backward, bends=True)
             self._occurring[number] = features[flow.layout.features.bend]
-            found |= {name: flow.items(name, features) for name in kind.names}
+            answers |= {name: flow.items(name, features) for name in kind.names}
         self._weight = np.array([kind.weight for kind in self._kinds]).reshape(-1, len(flow.length))
-        self.answers = {name: found[name] for name in capacities}
-        self.left = {name: flow.left(name, most, found[name]) for name, most in capacities.items()}
+        self.answers = {name: answers[name] for name in capacities}
+        self.left = {name: flow.left(name, most, answers[name]) for name, most in capacities.items()}
         # Tables that are free: one at a time, and one for each kind.
         self._scratch = SimpleQueue[Halves](), SimpleQueue[Halves]()
 
@@ -296,7 +296,7 @@ class Products:
         """Return derivatives of the expected answers along a direction of the potentials."""
         flow, layout = self.flow, self.flow.layout
         lengths = direction[layout.length] - flow.length @ direction[layout.length]
-        found = {"length": flow.length * lengths}
+        derivatives = {"length": flow.length * lengths}
         along = self._directions(layout.along(flow.graph, direction)[None])
         with self._buffer(1) as counted:
             by_cell, mean = self._counted(along, counted)
@@ -307,10 +307,10 @@ class Products:
                     [number], along, counted, by_cell, mean - lengths, bends=kind.bends
                 )
                 for name in kind.names:
-                    found[name] = flow.items(name, features) * self.left[name]
+                    derivatives[name] = flow.items(name, features) * self.left[name]
 
             self._each(work, len(self._kinds))
-        return {name: found[name] for name in self.answers}
+        return {name: derivatives[name] for name in self.answers}
 
     def apply_transposed(self, values: Mapping[str, Floats]) -> Floats:
         """Return derivatives by the potentials of the sum of answers times `values`; questions may be omitted. Values
@@ -345,9 +345,9 @@ class Products:
         with self._buffer(len(asked)) as counted:
             by_cell, mean = self._counted(along, counted)
             features = self._covariances(asked, along, counted, by_cell, mean)
-        found = flow.layout.gathered(flow.graph, features)
-        found[flow.layout.length] = (self._weight[asked] * mean).sum(axis=0)
-        return found
+        derivatives = flow.layout.gathered(flow.graph, features)
+        derivatives[flow.layout.length] = (self._weight[asked] * mean).sum(axis=0)
+        return derivatives
 
     def _rows(self, kind: int, counts: Floats) -> Floats:
         """Return derivatives of each of several directions, all of one kind."""
@@ -362,9 +362,9 @@ class Products:
         features = flow.gathered(room, alone)
         if len(along.bent):
             features[:, flow.layout.features.bend] += along.bends * self._occurring[kind]
-        found = flow.layout.gathered(flow.graph, features)
-        found[:, flow.layout.length] = self._weight[kind] * means
-        return found
+        derivatives = flow.layout.gathered(flow.graph, features)
+        derivatives[:, flow.layout.length] = self._weight[kind] * means
+        return derivatives
 
     def _each(self, work: Callable[[int], T], count: int) -> list[T]:
         """Return results of `work` for each number; by threads where a pass takes long enough."""
@@ -421,10 +421,10 @@ class Products:
         flow, room = self.flow, self.flow.room(1, bends, np.float32)
         self._passed(kinds, along, counted, by_cell, centre, tuple(table[0] for table in room))
         alone = flow.single * (self._weight[kinds, 0] @ (along.single - centre[:, :1]))
-        found = flow.gathered(room, alone[None])[0]
+        covariances = flow.gathered(room, alone[None])[0]
         if bends and len(along.bent):
-            found[flow.layout.features.bend] += (along.bends * self._occurring[kinds]).sum(axis=0)
-        return found
+            covariances[flow.layout.features.bend] += (along.bends * self._occurring[kinds]).sum(axis=0)
+        return covariances
 
     def _passed(
         self,

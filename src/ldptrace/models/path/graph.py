@@ -109,8 +109,8 @@ class MoveGraph:
         items = bend_items(self.grid.n).reshape(-1, 8)
         before = there[::-1]
         into = np.where(before >= 0, self.reverse[before], -1)
-        found = np.where(into[:, :, None] >= 0, items[into], -1)
-        return np.ascontiguousarray(found.transpose(2, 0, 1)).astype(np.int64)
+        bends = np.where(into[:, :, None] >= 0, items[into], -1)
+        return np.ascontiguousarray(bends.transpose(2, 0, 1)).astype(np.int64)
 
     @cached_property
     def bend_cell(self) -> Ints:
@@ -143,11 +143,11 @@ class MoveGraph:
         inside = np.flatnonzero(self.bend.ravel() >= 0)
         items = self.bend.ravel()[inside]
         once, first = np.unique(items, return_index=True)
-        found = np.full((2, len(once)), 64 * self.cells)
-        found[0] = inside[first]
+        both = np.full((2, len(once)), 64 * self.cells)
+        both[0] = inside[first]
         second = np.delete(np.arange(len(inside)), first)
-        found[1, items[second]] = inside[second]
-        return found
+        both[1, items[second]] = inside[second]
+        return both
 
     def by_bend(self, of_bends: Floats) -> Floats:
         """Return values of directed bends (along the last axis) summed over both directions of each."""

@@ -132,14 +132,14 @@ class PathModel(LatticeModel):
     def potentials(self) -> Floats:
         """All parameters as one vector."""
         layout = self.layout
-        found = np.zeros(layout.size)
+        values = np.zeros(layout.size)
         for kind in KINDS:
-            found[getattr(layout, kind)] = getattr(self, kind)
+            values[getattr(layout, kind)] = getattr(self, kind)
         # The logarithms of the lengths, less those of the base.
-        found[layout.length] = np.log(np.maximum(self.length, 1e-300)) - base_length(
+        values[layout.length] = np.log(np.maximum(self.length, 1e-300)) - base_length(
             self.grid.n, layout.lengths
         )
-        return found
+        return values
 
     @cached_property
     def _sampler(self) -> PathSampler:
@@ -191,10 +191,10 @@ class PathModel(LatticeModel):
         cells, moves = grid.cells, move_count(grid.n)
         sizes = {"length": None, "start": cells, "end": cells, "move": moves, "turn": TURNS}
         # Files of earlier versions have neither pairs nor bends.
-        found = {"pair": EMPTY, "bend": EMPTY} | arrays
-        districts = round(len(found["pair"]) ** 0.25)
-        sizes |= {"pair": districts**4, "bend": min(len(found["bend"]), 1) * bend_count(grid.n)}
-        columns = checked_arrays(found, sizes)
+        stored = {"pair": EMPTY, "bend": EMPTY} | arrays
+        districts = round(len(stored["pair"]) ** 0.25)
+        sizes |= {"pair": districts**4, "bend": min(len(stored["bend"]), 1) * bend_count(grid.n)}
+        columns = checked_arrays(stored, sizes)
         layout = Layout(cells, moves, len(columns["length"]), districts, len(columns["bend"]))
         matches = tuple(Match(**match) for match in header["matches"])
         area = Area(*(arrays[f"area_{name}"] for name in AREA)) if "area_x" in arrays else None

@@ -68,10 +68,10 @@ class Features:
         >>> Features(1, 0).items(start=np.array([0]), end=np.array([1]))[:3]
         array([ 0,  1, -1])
         """
-        found = np.full(self.size, -1)
+        by_feature = np.full(self.size, -1)
         for kind, items in named.items():
-            found[getattr(self, kind)] = items
-        return found
+            by_feature[getattr(self, kind)] = items
+        return by_feature
 
 
 @dataclass(frozen=True)
@@ -128,27 +128,27 @@ class Layout:
     def along(self, graph: MoveGraph, potentials: Floats) -> Floats:
         """Return the potential that each feature of a path adds to the sum; lengths are not in it."""
         features = self.features
-        found = np.zeros(features.size)
-        found[: features.move.stop] = potentials[: self.move.stop]
-        bends = found[features.bend].reshape(8, 8, -1)
+        values = np.zeros(features.size)
+        values[: features.move.stop] = potentials[: self.move.stop]
+        bends = values[features.bend].reshape(8, 8, -1)
         bends += potentials[self.turn][TURN][:, :, None]
         if self.bends:
             bends += np.append(potentials[self.bend], 0.0)[graph.bend]
         if self.districts:
-            found[features.pair] = potentials[self.pair]
-        return found
+            values[features.pair] = potentials[self.pair]
+        return values
 
     def gathered(self, graph: MoveGraph, along: Floats) -> Floats:
         """Return the transpose of `along`, for values of all features or for rows of them: zero for lengths."""
-        features, found = self.features, np.zeros((*along.shape[:-1], self.size))
-        found[..., : self.move.stop] = along[..., : features.move.stop]
+        features, sums = self.features, np.zeros((*along.shape[:-1], self.size))
+        sums[..., : self.move.stop] = along[..., : features.move.stop]
         bends = along[..., features.bend]
-        found[..., self.turn] = bends.reshape(*along.shape[:-1], 64, -1).sum(axis=-1) @ _OF_TURN
+        sums[..., self.turn] = bends.reshape(*along.shape[:-1], 64, -1).sum(axis=-1) @ _OF_TURN
         if self.bends:
-            found[..., self.bend] = graph.by_bend(bends)
+            sums[..., self.bend] = graph.by_bend(bends)
         if self.districts:
-            found[..., self.pair] = along[..., features.pair]
-        return found
+            sums[..., self.pair] = along[..., features.pair]
+        return sums
 
     def district(self, n: int) -> Ints32:
         """Return the district of each cell; one for all where pairs have no potentials."""

@@ -98,20 +98,16 @@ class Drivers:
         }
 
     @staticmethod
-    def restored(found: Mapping[str, Any] | None) -> Drivers | None:
+    def restored(data: Mapping[str, Any] | None) -> Drivers | None:
         """Read it from the plain data of a file, and check it."""
-        if found is None:
+        if data is None:
             return None
-        kinds = tuple((float(price), float(noise)) for price, noise in found["kinds"])
-        shares, errors = (np.array(found[name], dtype=np.float64) for name in ("found", "errors"))
+        kinds = tuple((float(price), float(noise)) for price, noise in data["kinds"])
+        shares, errors = (np.array(data[name], dtype=np.float64) for name in ("found", "errors"))
         known = len(kinds) == len(shares) == len(errors) and np.isfinite([*shares, *errors]).all()
-        if not (
-            known and shares.min() >= 0 and abs(shares.sum() - 1) < 1e-6 and math.isfinite(found["odds"])
-        ):
-            raise ValueError(
-                f"shares of kinds of drivers are not negative and add up to 1, got {dict(found)}"
-            )
-        return Drivers(kinds, shares, errors, float(found["odds"]))
+        if not (known and shares.min() >= 0 and abs(shares.sum() - 1) < 1e-6 and math.isfinite(data["odds"])):
+            raise ValueError(f"shares of kinds of drivers are not negative and add up to 1, got {dict(data)}")
+        return Drivers(kinds, shares, errors, float(data["odds"]))
 
     @staticmethod
     def of(
@@ -155,8 +151,7 @@ def likely_shares(
     def chance(shares: Floats) -> Floats:
         trips = shares * equal
         change = trips / trips.sum(axis=-1, keepdims=True) - equal
-        found: Floats = change @ slope - 0.5 * np.einsum("...i,ij,...j", change, curvature, change)
-        return found
+        return change @ slope - 0.5 * np.einsum("...i,ij,...j", change, curvature, change)
 
     drawn = rng.dirichlet(np.full(len(equal), BEFORE), DRAWS)
     values = chance(drawn)

@@ -209,6 +209,6 @@ def standing_out(prior: Prior, variances: Mapping[str, float], potentials: Float
     alone = prior.components[number].basis[:, -places:]
     pull = alone.T @ prior.root(each).pull(potentials)
     width = ALONE * each[number]
-    found = each[number] * (alone @ pull)[-MARKS - places : -MARKS]
-    scales: Floats = np.sqrt((FREEDOM + found**2 / width) / (FREEDOM + 1))
+    fitted = each[number] * (alone @ pull)[-MARKS - places : -MARKS]
+    scales: Floats = np.sqrt((FREEDOM + fitted**2 / width) / (FREEDOM + 1))
     return scales

@@ -135,9 +135,9 @@ def within(roads: RoadNetwork, grid: Grid, crs: str | None) -> RoadNetwork:
 
 def coverage_of(roads: RoadNetwork, grid: Grid) -> Coverage:
     """Return where the bounds have streets. The program logs this before the fit, which may take some time."""
-    found = Coverage.of(roads, grid)
-    LOG.info("%s: %s", roads.name, found.line[0].lower() + found.line[1:])
-    return found
+    coverage = Coverage.of(roads, grid)
+    LOG.info("%s: %s", roads.name, coverage.line[0].lower() + coverage.line[1:])
+    return coverage
 
 
 def _excess(allowed: Sequence[Observation], observations: Sequence[Observation]) -> float:

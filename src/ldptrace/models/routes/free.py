@@ -170,8 +170,7 @@ def missed(observations: Sequence[Observation], expected: Mapping[str, Floats]) 
 
 def passes(paths: CellPaths, bare: Flags) -> Flags:
     """Return which paths pass one of these cells."""
-    found: Flags = np.logical_or.reduceat(bare[paths.cells], paths.offsets[:-1])
-    return found
+    return np.logical_or.reduceat(bare[paths.cells], paths.offsets[:-1])
 
 
 def drawn(model: PathModel, count: int, rng: np.random.Generator, bare: Flags, there: bool) -> CellPaths:

@@ -398,8 +398,8 @@ class RouteModel(MobilityModel):
                 raise ValueError(f"a share of {part} trips off the streets needs a path model")
         coverage = Coverage.restored(header["coverage"], grid)
         matches, on_streets, alone = (
-            tuple(Match(**match) for match in found)
-            for found in (header["matches"], header["on_streets"], header["map_alone"])
+            tuple(Match(**match) for match in entries)
+            for entries in (header["matches"], header["on_streets"], header["map_alone"])
         )
         if alone and [match.question for match in alone] != [match.question for match in matches]:
             raise ValueError("what the map alone gives must be about the same questions")

@@ -73,8 +73,8 @@ class Strides:
 
     def shares(self, weights: Floats) -> Floats:
         """Return the share of each stride among routes of these weights."""
-        found = np.bincount(self.kind, weights, len(self.apart))
-        return found / found.sum()
+        totals = np.bincount(self.kind, weights, len(self.apart))
+        return totals / totals.sum()
 
     def weighted(self, weights: Floats) -> Floats:
         """Return the weights of the routes, corrected for strides that were drawn more or less often than they are

@@ -128,12 +128,12 @@ class Weighting:
     def changes(self, draws: Floats) -> NDArray[np.int8]:
         """Return how much the logarithm of each weight changes for each of these changes of the potentials, in steps of
         1 / `FINE`. There is a row for each change; routes are in the order in which they were given."""
-        found = np.empty((len(draws), len(self.order)), dtype=np.int8)
+        steps = np.empty((len(draws), len(self.order)), dtype=np.int8)
         for row, draw in enumerate(draws):
             exponents = self._exponents(draw)
             mean = exponents @ self._by_group
-            found[row, self.order] = np.clip(np.round(FINE * (exponents - mean)), -127, 127)
-        return found
+            steps[row, self.order] = np.clip(np.round(FINE * (exponents - mean)), -127, 127)
+        return steps
 
     @property
     def places(self) -> int:
@@ -197,8 +197,8 @@ class Weighting:
         sums = self.table @ values.T
         parts = self._by_group[:, None] * (sums - self.shares @ sums)[self.group]
         of_tree = csr_array((np.ones(len(trees)), (trees[self.order], np.arange(len(trees)))))
-        found = of_tree @ parts
-        covariance: Floats = found.T @ found
+        by_tree = of_tree @ parts
+        covariance: Floats = by_tree.T @ by_tree
         return covariance
 
     def jacobian(self, capacities: Mapping[str, int]) -> tuple[dict[str, Floats], dict[str, Floats]]:
@@ -243,7 +243,7 @@ def route_prior(
     layout = Layout(graph.cells, graph.moves, lengths)
     cells, strides, own = 2 * grid.cells if joined > 1 else 0, len(STRIDES), len(density) + MARKS
     pairs = districts**4
-    found = [
+    parts = [
         _modest(replace(component, basis=padded(component.basis, 0, cells + strides + pairs + own)))
         for component in components(graph, layout)
         if component.name not in OMITTED
@@ -251,21 +251,21 @@ def route_prior(
     if cells:
         each, after = csr_array(np.eye(grid.cells)), strides + pairs + own
         passage, start = (padded(each, layout.size + at, grid.cells - at + after) for at in (0, grid.cells))
-        found.append(PriorComponent("passage of single cells", passage, PASSAGE, fixed=True))
-        found.append(PriorComponent("start in single cells", start, STARTS, FAR))
+        parts.append(PriorComponent("passage of single cells", passage, PASSAGE, fixed=True))
+        parts.append(PriorComponent("start in single cells", start, STARTS, FAR))
     before = layout.size + cells
     stride = padded(csr_array(np.eye(strides)), before, pairs + own)
-    found.append(PriorComponent("stride", stride, 4.0, fixed=True))
+    parts.append(PriorComponent("stride", stride, 4.0, fixed=True))
     if districts:
-        found += [
+        parts += [
             replace(component, basis=padded(component.basis, before + strides, own))
             for component in pair_components(districts)
         ]
-    found += [
+    parts += [
         replace(component, basis=padded(component.basis, before + strides + pairs, 0))
         for component in end_components(density, grid, scales, fine=joined > 1)
     ]
-    return Prior(found)
+    return Prior(parts)
 
 
 def _modest(component: PriorComponent) -> PriorComponent:

@@ -28,8 +28,7 @@ class Session(ABC):
 
     def rows(self, sql: str, *parameters: Any) -> list[Row]:
         """Return the rows of a SELECT."""
-        found: list[Row] = self._connection.execute(self.translated(sql), parameters).fetchall()
-        return found
+        return self._connection.execute(self.translated(sql), parameters).fetchall()
 
     def run(self, sql: str, *parameters: Any) -> int:
         """Run a statement, and return the number of changed rows."""
@@ -54,8 +53,8 @@ class Session(ABC):
 
     def row(self, sql: str, *parameters: Any) -> Row | None:
         """Return the first row, or None."""
-        found = self.rows(sql, *parameters)
-        return found[0] if found else None
+        rows = self.rows(sql, *parameters)
+        return rows[0] if rows else None
 
 
 class Database(ABC):
@@ -127,13 +126,13 @@ class Database(ABC):
         with self.writing() as session:
             if self.lock:
                 session.rows(self.lock)
-            found = session.rows(self.tables)
-            if self._may_make and ("meta",) not in found:
+            tables = session.rows(self.tables)
+            if self._may_make and ("meta",) not in tables:
                 for statement in statements(**self.words):
                     session.run(statement)
                 session.insert("meta", key="version", value=str(VERSION))
-                found = session.rows(self.tables)
-            ours = {("meta",), ("campaigns",)} <= set(found)
+                tables = session.rows(self.tables)
+            ours = {("meta",), ("campaigns",)} <= set(tables)
             row = session.row("SELECT value FROM meta WHERE key = 'version'") if ours else None
         if row is not None and row[0] == str(VERSION):
             return

@@ -27,8 +27,8 @@ class PostgresSession(Session):
         return sql.replace("%", "%%").replace("?", "%s")
 
     def known_ids(self, round_key: int, ids: Sequence[bytes]) -> list[bytes]:
-        found = self.rows("SELECT id FROM ids WHERE round = ? AND id = ANY(?)", round_key, list(ids))
-        return [one for (one,) in found]
+        rows = self.rows("SELECT id FROM ids WHERE round = ? AND id = ANY(?)", round_key, list(ids))
+        return [one for (one,) in rows]
 
 
 class PostgresDatabase(Database):
@@ -69,11 +69,11 @@ class PostgresDatabase(Database):
 
     def connection(self) -> psycopg.Connection[Row]:
         """Return the connection of this thread, or a new one if the server has closed the old one."""
-        found: psycopg.Connection[Row] = super().connection()
-        if found.closed or _has_ended(found):
+        connection: psycopg.Connection[Row] = super().connection()
+        if connection.closed or _has_ended(connection):
             self.close()
-            found = super().connection()
-        return found
+            connection = super().connection()
+        return connection
 
     def tidy(self) -> None:
         """Run a vacuum now, because old versions of rows reveal the order of changes."""

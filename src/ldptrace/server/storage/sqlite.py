@@ -32,8 +32,8 @@ class SqliteSession(Session):
         for start in range(0, len(ids), MANY):
             part = ids[start : start + MANY]
             marks = ",".join("?" * len(part))
-            found = self.rows(f"SELECT id FROM ids WHERE round = ? AND id IN ({marks})", round_key, *part)
-            known += [one for (one,) in found]
+            rows = self.rows(f"SELECT id FROM ids WHERE round = ? AND id IN ({marks})", round_key, *part)
+            known += [one for (one,) in rows]
         return known
 
 
