@@ -343,6 +343,15 @@ def test_one_point_does_not_say_how_others_are_read(tmp_path: Path, name: str) -
         read(path)
 
 
+def test_a_coordinate_that_is_missing_takes_its_point_only(tmp_path: Path) -> None:
+    lines = [feature("LineString", [[0, 0], [None, 1], [2, 2]]), feature("LineString", [[5, 5], [6, None]])]
+    points = [feature("Point", place, trip_id=7) for place in ([1, 1], [None, None], [3, 3])]
+    for features, x in ((lines, [0, 2, 5]), (points, [1, 3])):
+        found, account = read_with_account(saved(tmp_path, collection(*features)))
+        assert found.x.tolist() == x
+        assert "(not a number)" in account.line()
+
+
 def test_points_are_in_the_order_that_a_property_states(tmp_path: Path) -> None:
     points = [feature("Point", [x, 0.0], seq=x, traj_id=1) for x in (3.0, 1.0, 2.0)]
     assert read(saved(tmp_path, collection(*points))).x.tolist() == [1.0, 2.0, 3.0]

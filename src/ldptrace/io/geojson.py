@@ -272,8 +272,10 @@ def _lines(feature: Json, t: str | None = None) -> Iterator[tuple[list[Json], li
         yield [geometry["coordinates"]], _listed(times)
 
 
-def _double(value: float) -> float:
-    """Convert an integer to a double. Integers beyond the range of doubles become infinite."""
+def _double(value: float | None) -> float:
+    """Convert a coordinate to a double: a missing one to NaN, and integers beyond the range of doubles to infinity."""
+    if value is None:
+        return math.nan
     try:
         return float(value)
     except OverflowError:
