@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -25,7 +25,6 @@ from ldptrace.core.reading import Names, Reading
 from ldptrace.core.tables import START
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.values import NUMBER, pc, whole_of, without_rows
-from ldptrace.core.words import total
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io import published
 from ldptrace.io.account import Account, Parsed, each, of_table
@@ -45,7 +44,7 @@ def read(path: Path, reading: Reading) -> Parsed:
     text = Text.of(path, reading.names)
     if text.is_porto:
         return published.porto_of(path, reading)
-    text = text.settled()
+    text = text.settled(keep=True)
     assert text.schema is not None
     table = pa.concat_tables([without_rows(text.schema), *text.tables()])
     columns = find_columns(table.column_names, reading.names)
@@ -64,7 +63,8 @@ def stated_crs(path: Path) -> str | None:
 class Text:
     """The text of a CSV file: the names of its columns, its delimiter and its encoding. The user has `given` names of
     columns. `schema` are the columns with their types, of which those that look like dates are `dated`, and `rows` the
-    number of rows, of which some may be broken; None means that nobody looked.
+    number of rows, of which some may be broken; None means that nobody looked. `kept` are the blocks of a whole file
+    that was read to know this.
     """
 
     path: Path
@@ -76,6 +76,7 @@ class Text:
     dated: tuple[str, ...] = ()
     rows: int = 0
     broken: Mapping[str, int] = field(default_factory=dict)
+    kept: tuple[pa.RecordBatch, ...] = ()
     # Whether there is nothing but the names, without an end of their line.
     bare: bool = False
 
@@ -102,9 +103,9 @@ class Text:
         """Whether this is a file of the Porto data set, with one trip per row."""
         return published.POLYLINE in self.names
 
-    def settled(self) -> Text:
+    def settled(self, *, keep: bool = False) -> Text:
         """Decide the encoding and the types of the columns by reading all rows, because a table that was given away
-        cannot be taken back.
+        cannot be taken back. Keep the blocks if they fit into memory.
 
         Columns whose first block does not tell their type are texts.
         """
@@ -123,25 +124,31 @@ class Text:
                 one.name for one in shown if pa.types.is_timestamp(one.type) and one.name not in known
             )
             for kinds in _likely(shown, columns, dated):
-                text = replace(text, schema=pa.schema(kinds), dated=dated)
-                broken: list[pacsv.InvalidRow] = []
-                try:
-                    with text._opened(broken, threads=False) as reader:
-                        rows = sum(batch.num_rows for batch in reader)
-                except pa.ArrowInvalid:
-                    continue
-                self._refuse_joined(rows + len(broken))
-                if len(broken) > rows:
-                    row = broken[0]
-                    raise NothingUsable(
-                        f"line {row.number}: {row.actual_columns} columns where the first line has "
-                        f"{row.expected_columns}"
-                    )
-                doubts = total([{"rows with a wrong number of columns": len(broken)}])
-                return replace(text, rows=rows + len(broken), broken=doubts)
+                with suppress(pa.ArrowInvalid):
+                    return replace(text, schema=pa.schema(kinds), dated=dated)._counted(keep=keep)
         if self.bare:
             raise NothingUsable("there are no trajectories in it")
         raise FormatError("the rows cannot be read as a table")
+
+    def _counted(self, *, keep: bool) -> Text:
+        """Read all rows with these types, and note how many there are and how many are broken."""
+        rows, broken, kept = 0, list[pacsv.InvalidRow](), list[pa.RecordBatch]()
+        with self._opened(broken, threads=False) as reader:
+            for batch in reader:
+                rows += batch.num_rows
+                if keep:
+                    kept.append(batch)
+        self._refuse_joined(rows + len(broken))
+        if len(broken) > rows:
+            row = broken[0]
+            raise NothingUsable(
+                f"line {row.number}: {row.actual_columns} columns where the first line has {row.expected_columns}"
+            )
+        if not broken:
+            return replace(self, rows=rows, kept=tuple(kept))
+        # Broken rows stand between the others, so the file is read again.
+        number = len(broken)
+        return replace(self, rows=rows + number, broken={"rows with a wrong number of columns": number})
 
     def _refuse_joined(self, rows: int) -> None:
         """Raise an error if a quotation mark made one row of several lines: it would take away the rows of others."""
@@ -177,6 +184,9 @@ class Text:
         return (named(table, columns, known) for table in self._blocks())
 
     def _blocks(self) -> Iterator[pa.Table]:
+        if self.kept:
+            yield pa.Table.from_batches(self.kept)
+            return
         broken: list[pacsv.InvalidRow] = []
         # Only a single thread knows the numbers of the rows.
         with self._opened(broken, threads=not self.broken) as reader:

@@ -63,12 +63,11 @@ def line_blocks(path: Path, encoding: str = "utf-8") -> Iterator[bytes]:
         wide = encoding.startswith("utf-16")
         stream = pa.transcoding_input_stream(packed, encoding, "utf-8") if wide else packed
         while block := stream.read(BLOCK_BYTES):
-            lines, newline, begun = block.rpartition(b"\n")
-            if newline:
-                yield rest + lines + newline
-                rest = begun
-            else:
-                rest += begun
+            end = block.rfind(b"\n") + 1
+            if end:
+                yield rest + block[:end]
+                rest = b""
+            rest += block[end:]
     if rest:
         yield rest
 
