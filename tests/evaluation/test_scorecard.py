@@ -168,3 +168,10 @@ def test_attacks_are_shown_beside_real_data_and_random_walks() -> None:
     shown = attack_table({"ours": attacks})
     assert list(shown.columns[-1].cells) == ["ours", "the other real trips", "uniform random walks"] * 2
     assert list(shown.columns[2].cells) == ["0.5000", "1.0000", "1.0000", "0.2500", "1.0000", "1.0000"]
+
+
+def test_a_changed_document_does_not_change_the_scorecard(small_card: Scorecard) -> None:
+    text, document = small_card.to_json(), small_card.document()
+    document["sets"][0]["metrics"].clear()
+    document["evaluation"]["notes"].append("another note")
+    assert small_card.to_json() == text

@@ -42,7 +42,7 @@ def portrait(name: str, measured: Measured, real: Measured, picked: Ints | None)
     grid, (_, lengths, diameters) = summary.grid, summary.beside(real.summary)
     timed = traces.has_times and real.traces.has_times
     durations, speeds = (
-        _shares(grouped(own, log_classes(known))) if timed else own[:0]
+        _shares(grouped(own, log_classes(known))) if timed else np.empty(0)
         for own, known in ((traces.durations, real.traces.durations), (traces.speeds, real.traces.speeds))
     )
     clock = traces.has_clock and real.traces.has_clock
@@ -59,7 +59,7 @@ def portrait(name: str, measured: Measured, real: Measured, picked: Ints | None)
         "lengths": _shares(lengths[2]),
         "diameters": _shares(diameters[2]),
         "cells": _sizes(summary, cell_edges(real.summary)),
-        "hours": _shares(per_hour(traces)) if clock else durations[:0],
+        "hours": _shares(per_hour(traces)) if clock else np.empty(0),
         "durations": durations,
         "speeds": speeds,
         "samples": [] if picked is None else [_line(measured.trajectories, grid, int(k)) for k in picked],

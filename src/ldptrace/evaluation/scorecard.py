@@ -176,11 +176,12 @@ class Scorecard:
         return remarks
 
     def document(self) -> Document:
-        """Return the scorecard as plain data, with None for undefined values.
+        """Return a copy of the scorecard as plain data, with None for undefined values.
 
         The keys `metrics`, `attacks` and `privacy` describe the first synthetic set, and the key `sets` lists all sets.
         """
-        return dict(self._document)
+        document: Document = plain(self._document)
+        return document
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the scorecard as JSON, with null for undefined values and without the real trips that the page shows,

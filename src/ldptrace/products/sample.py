@@ -135,8 +135,9 @@ class Sample:
     def zone_words(self) -> str | None:
         """Whose hours the hours of the day are, in words, or None without times."""
         trips = self.trips
-        words = zone_words(trips.timezone, dates=trips.has_dates, promise=self.promise)
-        return None if trips.t is None else words
+        if trips.t is None:
+            return None
+        return zone_words(trips.timezone, dates=trips.has_dates, promise=self.promise)
 
     @property
     def counted_words(self) -> str:

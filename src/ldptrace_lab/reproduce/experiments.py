@@ -199,7 +199,7 @@ def _total_seconds(data: DataSet, methods: Sequence[str], x: float | None = None
 
 
 def _stage_seconds(data: DataSet) -> Iterator[Printed]:
-    """Yield the columns of Table 4; its total for NGRAM only."""
+    """Yield the columns of Table 4; of NGRAM only the total."""
     table = published.SECONDS.get(data.beside or "")
     if table is not None:
         parts = table | {"devices": table["length"] + table["moves"] + table["ends"]}
