@@ -187,9 +187,8 @@ def seals(plan: Plan, reports: np.ndarray) -> bytes:
     """Seal reports with one fresh key for all, to save time; opening takes as long as with a key for each."""
     assert plan.shuffled is not None
     fresh = CuratorKey.drawn()
-    agreed = fresh.agreed(plan.shuffled.key)
-    assert agreed is not None
-    key, nonce = Schedule(plan.shuffled.key, bound_info(plan.id)).keys(agreed, fresh.public)
+    schedule = Schedule(plan.shuffled.key, bound_info(plan.id))
+    key, nonce = schedule.keys(fresh.agreed(plan.shuffled.key), fresh.public)
     cipher = AESGCM(key)
     return b"".join(fresh.public + cipher.encrypt(nonce, row.tobytes(), b"") for row in reports)
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pyarrow as pa
@@ -9,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ldptrace.core.outside import (
-    POLICIES,
     Crossings,
     Outside,
     fixes_outside,
@@ -64,13 +64,13 @@ def test_cutting_follows_the_rule_point_by_point(lines: list[list[float]]) -> No
 @given(st.lists(st.lists(FIX, max_size=9), min_size=1, max_size=6), st.integers(0, 6))
 def test_crossings_of_parts_add_up(lines: list[list[float]], cut: int) -> None:
     every = trips(*lines)
-    for policy in POLICIES:
+    for policy in get_args(Outside):
         whole = within(every, BOX, policy)[1]
         parts = [within(part, BOX, policy)[1] for part in (every[:cut], every[cut:])]
         assert parts[0] + parts[1] == whole
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", get_args(Outside))
 def test_what_is_inside_is_untouched(policy: Outside) -> None:
     inside = trips([0, 10], [], [5])
     found, crossings = within(inside, BOX, policy)
@@ -137,7 +137,7 @@ def test_dropping_omits_whole_trips_and_clamping_moves_points() -> None:
 
 def test_a_sentence_for_each_policy() -> None:
     every = Trajectories.from_lists([[(1, 1), (-1, -1), (2, 2)], [(50, 50)], [(3, 3), (0, 0), (4, 4)]])
-    said = [within(every, (1.0, 1.0, 10.0, 10.0), policy)[1].sentence for policy in POLICIES]
+    said = [within(every, (1.0, 1.0, 10.0, 10.0), policy)[1].sentence for policy in get_args(Outside)]
     assert said == [
         "3 points of 3 trips lie outside the bounds: omitted (2 single strays, 1 at 0,0), "
         "1 trip wholly outside counts as no trip",
@@ -150,7 +150,7 @@ def test_a_sentence_for_each_policy() -> None:
 
 
 def test_silence_is_a_leak_whether_or_not_anybody_was_silent() -> None:
-    assert [leak_of(policy) is None for policy in POLICIES] == [True, False, True]
+    assert [leak_of(policy) is None for policy in get_args(Outside)] == [True, False, True]
 
 
 def test_longitudes_turn_only_where_the_bounds_pass_the_antimeridian() -> None:

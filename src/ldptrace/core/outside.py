@@ -9,7 +9,7 @@ without a fix inside becomes empty, and its device sends a null answer.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
@@ -21,8 +21,6 @@ from ldptrace.core.reading import CUT, Outside
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.words import count
 from ldptrace.protocol.grid import Bounds
-
-POLICIES: tuple[Outside, ...] = get_args(Outside)
 
 
 @dataclass(frozen=True)
