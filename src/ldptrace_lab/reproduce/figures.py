@@ -37,7 +37,8 @@ def draw(experiment: Experiment, rows: Sequence[Row], marks: Mapping[str, float]
 
     sets = list(dict.fromkeys(row.data for row in rows))
     metrics = [name for name in experiment.metrics if any(row.metric == name for row in rows)]
-    if experiment.layout == "bars":
+    bars = experiment.layout == "bars"
+    if bars:
         panels = [(metric, "") for metric in metrics]
         columns = 3 if len(metrics) > 1 else 1
     else:
@@ -51,16 +52,15 @@ def draw(experiment: Experiment, rows: Sequence[Row], marks: Mapping[str, float]
         for axis in axes.flat[len(panels) :]:
             axis.set_visible(False)
         for axis, (metric, data) in zip(axes.flat, panels, strict=False):
-            here = [row for row in rows if row.metric == metric and (row.data == data or not data)]
-            if data:
-                _lines(axis, here, (marks or {}).get(data))
-            else:
+            here = [row for row in rows if row.metric == metric and (bars or row.data == data)]
+            if bars:
                 _bars(axis, here, sets, _series(rows), log=experiment.log)
-            _name(axis, experiment, here, data)
-            if data:
+            else:
+                _lines(axis, here, (marks or {}).get(data))
                 if experiment.log_axis:
                     _logarithmic(axis, "x")
                 axis.set_xlabel(experiment.axis)
+            _name(axis, experiment, here, data)
         handles: dict[str, Any] = {}
         for axis in axes.flat:
             for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):

@@ -49,6 +49,13 @@ def test_every_series_has_a_line_with_its_colour() -> None:
 
 
 @pytest.mark.slow
+def test_a_set_without_a_title_has_lines_too() -> None:
+    named = lines("paper")
+    text = draw(EXPERIMENTS["granularity"], [replace(row, data="") for row in named])
+    assert text.count('id="text_') == draw(EXPERIMENTS["granularity"], named).count('id="text_')
+
+
+@pytest.mark.slow
 def test_the_same_rows_give_the_same_picture() -> None:
     experiment = EXPERIMENTS["granularity"]
     assert draw(experiment, lines("paper")) == draw(experiment, lines("paper"))
