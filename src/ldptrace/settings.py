@@ -13,7 +13,7 @@ from ldptrace.core.reading import Reading
 from ldptrace.core.running import Mode, UnitName
 from ldptrace.curator.facts import SINGLE, Asked, Common, Facts
 from ldptrace.errors import InputError
-from ldptrace.options import chosen, from_options, option, options_in, settle
+from ldptrace.options import from_options, option, options_in, settle
 from ldptrace.protocol.exact import epsilon_fraction
 from ldptrace.protocol.grid import Bounds
 
@@ -121,7 +121,7 @@ class Settings(Common):
     def __post_init__(self) -> None:
         settle(self)
         if isinstance(self.options, Mapping):
-            object.__setattr__(self, "options", chosen(self.recipe.name, self.recipe.options, self.options))
+            object.__setattr__(self, "options", self.recipe.chosen(self.options))
         if self.pilot is not None and not isinstance(self.options, Asked):
             raise InputError(f"method {self.recipe.name} has nothing to choose by a pilot")
         if self.delta is not None and not self.shuffled:

@@ -114,7 +114,7 @@ def _as_on_the_device(
     timing: Timing | None,
     trips: Ints | None,
 ) -> Rows:
-    """Ask every device, path by path, for questions that have no compiled counterpart (CONTRIBUTING adds one)."""
+    """Ask every device, path by path, for a new question without a compiled counterpart."""
     source = Source(rng.bytes)
     rows = np.full((len(users) * question.slots, question.capacity), -1, dtype=np.int32)
     for number, user in enumerate(users.tolist()):
