@@ -263,8 +263,7 @@ class PrivSet(Randomizer):
         while low < high:
             middle = (low + high) // 2
             low, high = (low, middle) if cost(middle) <= cost(middle + 1) else (middle + 1, high)
-        size = low
-        return PrivSet(domain, capacity, ratio, size)
+        return PrivSet(domain, capacity, ratio, low)
 
     @property
     def outputs(self) -> int:
