@@ -112,7 +112,7 @@ class Text:
         for encoding in dict.fromkeys((self.encoding, WESTERN)):
             text = replace(self, encoding=encoding)
             try:
-                with text._opened([], threads=True) as reader:
+                with text._opened([]) as reader:
                     shown = reader.schema
             except pa.ArrowInvalid:
                 continue
@@ -133,7 +133,7 @@ class Text:
     def _counted(self, *, keep: bool) -> Text:
         """Read all rows with these types, and note how many there are and how many are broken."""
         rows, broken, kept = 0, list[pacsv.InvalidRow](), list[pa.RecordBatch]()
-        with self._opened(broken, threads=False) as reader:
+        with self._opened(broken) as reader:
             for batch in reader:
                 rows += batch.num_rows
                 if keep:
@@ -188,8 +188,7 @@ class Text:
             yield pa.Table.from_batches(self.kept)
             return
         broken: list[pacsv.InvalidRow] = []
-        # Only a single thread knows the numbers of the rows.
-        with self._opened(broken, threads=not self.broken) as reader:
+        with self._opened(broken) as reader:
             row = 2
             for batch in reader:
                 start = 0
@@ -203,7 +202,7 @@ class Text:
             for rest in broken:
                 yield self._repaired(rest, reader.schema)
 
-    def _opened(self, broken: list[pacsv.InvalidRow], *, threads: bool) -> pacsv.CSVStreamingReader:
+    def _opened(self, broken: list[pacsv.InvalidRow]) -> pacsv.CSVStreamingReader:
         """Open the file. Rows with a wrong number of columns are added to a list, and are not in the batches."""
 
         def skip(row: pacsv.InvalidRow) -> str:
@@ -212,7 +211,8 @@ class Text:
 
         parse = pacsv.ParseOptions(delimiter=self.delimiter, invalid_row_handler=skip)
         kinds = {} if self.schema is None else {column.name: column.type for column in self.schema}
-        options = pacsv.ReadOptions(block_size=BLOCK_BYTES, encoding=self.encoding, use_threads=threads)
+        # Only a single thread knows the numbers of the rows.
+        options = pacsv.ReadOptions(block_size=BLOCK_BYTES, encoding=self.encoding, use_threads=False)
         return pacsv.open_csv(self.path, options, parse, pacsv.ConvertOptions(column_types=kinds))
 
     def _repaired(self, row: pacsv.InvalidRow, schema: pa.Schema) -> pa.Table:

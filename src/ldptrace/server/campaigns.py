@@ -80,8 +80,9 @@ def prepared(
             raise InputError(
                 "the plan of a shuffled campaign says until when devices answer: give no other time"
             )
-        key = key or CuratorKey.drawn()
-        plan = with_key(plan, key.public)
+        if key is None:
+            key = CuratorKey.drawn()
+            plan = with_key(plan, key.public)
     if plan.extends is not None:
         raise InputError("a campaign begins with the first plan of its chain, this plan extends another one")
     if plan.campaign is None:
