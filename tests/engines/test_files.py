@@ -3,6 +3,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +12,6 @@ import pytest
 
 import ldptrace as lt
 from evaluation_data import drifting_walks
-from ldptrace.core.outside import POLICIES
 from ldptrace.core.reading import Names, Outside, Reading
 from ldptrace.core.running import Running
 from ldptrace.core.trajectories import Trajectories
@@ -63,7 +63,7 @@ def test_what_is_left_out_is_that_of_a_whole_read(tmp_path: Path) -> None:
     batches.close()
 
 
-@pytest.mark.parametrize("outside", POLICIES)
+@pytest.mark.parametrize("outside", get_args(Outside))
 def test_the_account_is_that_of_a_whole_read(tmp_path: Path, outside: Outside) -> None:
     path, bounds = tmp_path / "walks.parquet", (1.0, 1.0, 9.0, 9.0)
     x = WALKS.x.copy()
@@ -181,7 +181,7 @@ def test_nothing_usable_is_told(tmp_path: Path) -> None:
         list(batches)
 
 
-@pytest.mark.parametrize("outside", POLICIES)
+@pytest.mark.parametrize("outside", get_args(Outside))
 def test_bounds_that_miss_everything_are_told_as_by_a_whole_read(tmp_path: Path, outside: Outside) -> None:
     path, bounds = tmp_path / "walks.parquet", (50.0, 50.0, 60.0, 60.0)
     write(WALKS, path)

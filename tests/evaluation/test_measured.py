@@ -1,13 +1,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 
 from evaluation_data import drifting_walks, values_of
-from ldptrace.core.outside import POLICIES
 from ldptrace.core.reading import Outside
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.local import Memory
@@ -82,7 +81,7 @@ def test_what_leaves_is_cut_dropped_or_clamped() -> None:
         "it: 1 trip leaves the bounds and is omitted (of 2 trajectories)",
     ]
     sizes = {"cut": (2, 2), "drop": (1, 1), "clamp": (2, 3)}
-    for policy in POLICIES:
+    for policy in get_args(Outside):
         found = census(both, outside=policy)
         assert (found.kept, found.kept_points) == sizes[policy]
     clamped = inside(both, "clamp")
@@ -113,7 +112,7 @@ def test_times_are_those_of_all_blocks() -> None:
     ],
 )
 def test_nothing_left_is_an_error(lines: list[list[tuple[float, float]]], words: str) -> None:
-    for outside in POLICIES:
+    for outside in get_args(Outside):
         with pytest.raises(InputError, match=words):
             census(trips(*lines), outside=outside).notes(AREA, "it")
 

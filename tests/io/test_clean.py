@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
 
-from ldptrace.core.outside import POLICIES
 from ldptrace.core.reading import Outside, Reading
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
@@ -60,7 +60,7 @@ def test_trajectories_that_leave_the_bounds_are_dropped_whole_and_counted() -> N
     assert found[0].x.tolist() == [0, 10, 2]
 
 
-@pytest.mark.parametrize("outside", POLICIES)
+@pytest.mark.parametrize("outside", get_args(Outside))
 def test_what_the_bounds_do_is_counted(outside: Outside) -> None:
     found = cleaned(Trajectories.from_lists([[(5, 5)], [(5, 5), (5, 11)]]), bounds=BOX, outside=outside)
     assert (found[1].crossings.policy, found[1].crossings.trips, found[1].crossings.points) == (outside, 1, 1)
@@ -77,7 +77,7 @@ def test_clamping_moves_points_to_the_border_and_says_so() -> None:
     assert trajectories.x.tolist() == [5, 50, -1, 1]
 
 
-@pytest.mark.parametrize("outside", POLICIES)
+@pytest.mark.parametrize("outside", get_args(Outside))
 def test_bounds_that_miss_the_data_get_help(outside: Outside) -> None:
     trajectories = Trajectories.from_lists([[(116.3, 39.9), (116.4, 39.95)], [(116.5, 40.0)]])
     with pytest.raises(InputError, match=r"in the bounds 0,0,10,10: the data span 116\.3,39\.9,116\.5,40$"):
