@@ -117,12 +117,14 @@ class Ngram(Options):
 
     @cached_property
     def near(self) -> NDArray[np.int64]:
-        """The cells that can follow each cell, itself last; -1 where there is none."""
-        cell, direction, target = grid_moves(self.grid.n).T
-        table = np.full((self.grid.cells, 9), -1)
-        table[cell, direction] = target
+        """The cells that can follow each cell, ascending; -1 where there are fewer than nine."""
+        moves = grid_moves(self.grid.n)[:, [0, 2]]
         if self.stay:
-            table[:, 8] = np.arange(self.grid.cells)
+            moves = np.concatenate([moves, np.repeat(np.arange(self.grid.cells)[:, None], 2, axis=1)])
+        cell, follower = moves[np.lexsort(moves.T[::-1])].T
+        table = np.full((self.grid.cells, 9), -1)
+        counts = np.bincount(cell, minlength=self.grid.cells)
+        table[cell, ragged.places(ragged.offsets_of(counts))] = follower
         return table
 
     def perturb(self, paths: CellPaths, rng: np.random.Generator) -> CellPaths:
@@ -252,7 +254,7 @@ def _bounding_box(drawn, near):  # type: ignore[no-untyped-def]
     n = int(np.sqrt(len(near)))
     i, j = drawn // n, drawn % n
     low_i, high_i, low_j, high_j = i.min(), i.max() + 1, j.min(), j.max() + 1
-    if near[0, 8] < 0 and len(drawn) > 1 and high_i - low_i == 1 and high_j - low_j == 1:
+    if near[0, 0] != 0 and len(drawn) > 1 and high_i - low_i == 1 and high_j - low_j == 1:
         # A single cell leaves no way to move: one ring more does.
         low_i, high_i, low_j, high_j = max(low_i - 1, 0), high_i + 1, max(low_j - 1, 0), high_j + 1
     inside = np.zeros((n, n), dtype=np.bool_)
