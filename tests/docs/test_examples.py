@@ -97,7 +97,7 @@ def agrees(shown: str, printed: str) -> bool:
 
 def smaller(command: str) -> str:
     """The command, which generates the largest set at most, and audits with few reports."""
-    command = re.sub(r"(?<= --trials )\d+", "50", command)
+    command = re.sub(r"(?<= --trials )\d+", "100", command)
     sizes = r"(?<= --count )\d+|(?<= -n )\d+"
     return re.sub(sizes, lambda size: str(min(int(size[0]), LARGEST_SET)), command)
 
