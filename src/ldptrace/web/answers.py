@@ -112,7 +112,7 @@ class Envelope:
     def __init__(self, app: ASGIApp, headers: Mapping[str, str] = HEADERS) -> None:
         self.inner = app
         self._headers = headers
-        # Once the application has started, that of what its requests share.
+        # Counts an answer by its route and status; set when the application has started.
         self.answered: Callable[[str, int], None] = lambda route, status: None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
